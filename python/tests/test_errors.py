@@ -45,6 +45,13 @@ def test_hierarchy() -> None:
             assert issubclass(kind, base)
 
 
+def test_remedies_are_not_read_into_names() -> None:
+    with pytest.raises(wl.UnknownName) as caught:
+        wl.Context.preset("a larger bound")
+    assert caught.value.given == "a larger bound"
+    assert "encrypt(" not in str(caught.value)
+
+
 def test_missing_galois_keys(toy: World) -> None:
     layer = toy.context.linear(np.ones((9, 9), int))
     server = toy.client.generate_server()

@@ -41,6 +41,12 @@ KINDS = {
         "The keys of this table are not hidden",
         "fetch /schema again: it says whether keys are hidden",
     ),
+    "other-oprf-key": Kind(
+        500,
+        "The service lacks the key that hides the keys of this table",
+        "tell who runs the service: it must be started with the table's own key "
+        "(windlass serve --oprf-key FILE)",
+    ),
     "unknown-keys": Kind(
         404,
         "The evaluation keys are not here",

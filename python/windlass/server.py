@@ -11,21 +11,18 @@ import hashlib
 import hmac
 import json
 import logging
-import socket
 import ssl
 import string
 import threading
 import time
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import windlass as wl
-from windlass._problems import KINDS, OWN_FIX, Problem
+from windlass._connections import Connections, Requests
+from windlass._problems import Problem
 from windlass._shelf import Shelf
 from windlass.errors import DTypeError, OtherContext, ParameterError, WindlassError
-from windlass.service import whole_number
 
 __all__ = ["TableServer"]
 
@@ -33,9 +30,6 @@ log = logging.getLogger("windlass.server")
 
 _MOST_SELECTIONS = 256
 """Of one question, unless one row takes more."""
-_HEARD = 8 << 20
-"""Bytes beyond a limit that are read and thrown away, so that who sends them hears why."""
-_CHUNK = 1 << 16
 _LOOK = 1.0
 """Seconds between two looks whether the table was replaced."""
 
@@ -60,9 +54,11 @@ class TableServer:
     rows : int
         Rows that one question may ask for.
     connections : int
-        Connections at a time; further ones wait.
+        Connections at a time; further ones wait. While some wait, others end with their next
+        response.
     seconds : float
-        For a head, a body and an answer to be sent or read.
+        For a head to come (and until it begins), for a body to come, and for an answer to be taken:
+        each as a whole, however few bytes come at a time.
 
     Examples
     --------
@@ -126,15 +122,14 @@ class TableServer:
         except KeyboardInterrupt:
             pass
         finally:
-            self._http.server_close()
+            self._http.end()
 
     def close(self) -> None:
-        """Takes no more connections."""
+        """Takes no more connections; those that are open end with their next response."""
+        self._http.end()
         if self._thread is not None:
-            self._http.shutdown()
             self._thread.join()
             self._thread = None
-        self._http.server_close()
 
     def __enter__(self) -> TableServer:
         """Serves in the background."""
@@ -211,11 +206,8 @@ def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-class _Http(ThreadingHTTPServer):
-    """Connections: bounded in number, each in a thread."""
-
-    daemon_threads = True
-    request_queue_size = 128
+class _Http(Connections):
+    """Connections to a table."""
 
     def __init__(
         self,
@@ -224,94 +216,38 @@ class _Http(ThreadingHTTPServer):
         tls: ssl.SSLContext | None,
         connections: int,
     ) -> None:
-        if ":" in address[0]:
-            self.address_family = socket.AF_INET6
-        self.owner, self.tls = owner, tls
-        self._places = threading.BoundedSemaphore(connections)
-        super().__init__(address, _Handler)
-
-    def get_request(self) -> tuple[Any, Any]:
-        """The next connection; its handshake is left to its own thread."""
-        connection, address = super().get_request()
-        if self.tls is not None:
-            connection = self.tls.wrap_socket(
-                connection, server_side=True, do_handshake_on_connect=False
-            )
-        return connection, address
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        """Waits for a place: who finds none waits in the system's queue."""
-        self._places.acquire()
-        try:
-            super().process_request(request, client_address)
-        except BaseException:
-            self._places.release()
-            raise
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answers a connection."""
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._places.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Tells the log that a connection broke."""
-        log.debug("a connection ended", exc_info=True)
+        self.owner = owner
+        super().__init__(address, _Handler, tls, connections)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Requests):
     """The requests of a connection."""
 
-    protocol_version = "HTTP/1.1"
     server: _Http
 
     def setup(self) -> None:
-        self.timeout = self.server.owner._seconds  # type: ignore[misc]
+        """As many seconds as the server allows."""
+        self.seconds = self.server.owner._seconds
         super().setup()
 
-    def version_string(self) -> str:
-        """Nothing of Python's version is told."""
-        return "windlass"
+    def longest(self) -> int:
+        """Evaluation keys are the longest."""
+        return self.server.owner.table.longest_keys
 
-    def log_message(self, format: str, *arguments: Any) -> None:
-        """Requests go to the log, at the level of details."""
-        log.debug(format, *arguments)
-
-    def do_GET(self) -> None:
-        """Answers GET."""
-        self._respond(self._get)
-
-    def do_HEAD(self) -> None:
-        """Answers HEAD."""
-        self._respond(self._head)
-
-    def do_PUT(self) -> None:
-        """Answers PUT."""
-        self._respond(self._put)
-
-    def do_POST(self) -> None:
-        """Answers POST."""
-        self._respond(self._post)
-
-    def _respond(self, answer: Any) -> None:
+    def answer(self) -> None:
+        """Answers by method and path, those who may ask."""
         owner = self.server.owner
+        owner._refresh()
         try:
-            owner._refresh()
-            if urlsplit(self.path).path != "/health":
-                try:
-                    owner._admit(self.headers.get("Authorization"))
-                except Problem:
-                    self._body(owner.table.longest_keys, keep=False)
-                    raise
-            answer()
-        except Problem as problem:
-            self._refuse(problem)
-        except (OSError, ssl.SSLError):
-            self.close_connection = True
-        except Exception as error:
-            log.exception("a request failed")
-            self._refuse(Problem("failed", type(error).__name__))
+            path = urlsplit(self.path).path
+        except ValueError as error:
+            raise Problem("not-found", str(error)) from error
+        if path != "/health":
+            owner._admit(self.headers.get("Authorization"))
+        answers = {"GET": self._get, "HEAD": self._head, "PUT": self._put, "POST": self._post}
+        if self.command not in answers:
+            raise Problem("method", f"{self.command} is not for this page")
+        answers[self.command]()
 
     def _get(self) -> None:
         table, path = self.server.owner.table, urlsplit(self.path).path
@@ -358,61 +294,6 @@ class _Handler(BaseHTTPRequestHandler):
         if name == path:
             raise Problem("not-found", path)
         return _named(name)
-
-    def _body(self, most: int, *, keep: bool) -> bytes:
-        """The body of a request, of at most so many bytes; nothing of it unless `keep`."""
-        length = whole_number(self.headers.get("Content-Length", "0"))
-        if length is None or "chunked" in self.headers.get("Transfer-Encoding", ""):
-            self.close_connection = True
-            raise Problem("unreadable", "state the length of the body (Content-Length)")
-        if length > most + _HEARD:
-            self.close_connection = True
-            raise Problem("too-large", f"at most {most} bytes are read")
-        kept, left, end = bytearray(), length, time.monotonic() + self.server.owner._seconds
-        while left:
-            if time.monotonic() > end:
-                self.close_connection = True
-                raise Problem("too-slow", f"more than {self.server.owner._seconds:g} s")
-            data = self.rfile.read(min(left, _CHUNK))
-            if not data:
-                raise OSError("the connection ended")
-            left -= len(data)
-            if keep and length <= most:
-                kept += data
-        if length > most:
-            raise Problem("too-large", f"at most {most} bytes are read")
-        return bytes(kept)
-
-    def _say(self, status: int, body: bytes = b"", kind: str = "", **headers: str) -> None:
-        self.send_response(status)
-        if status != 204:
-            self.send_header("Content-Length", str(len(body)))
-        if kind:
-            self.send_header("Content-Type", kind)
-        self.send_header("Cache-Control", "no-store")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(body)
-
-    def _refuse(self, problem: Problem) -> None:
-        kind = KINDS[problem.kind]
-        said = {
-            "type": f"urn:windlass:problem#{problem.kind}",
-            "title": kind.title,
-            "status": kind.status,
-            "detail": problem.cause,
-            "fix": OWN_FIX.get(problem.kind, kind.fix),
-        }
-        headers = {} if problem.retry_after is None else {"Retry_After": str(problem.retry_after)}
-        if kind.status == 401:
-            headers["WWW_Authenticate"] = "Bearer"
-        try:
-            self._say(kind.status, json.dumps(said).encode(), "application/problem+json", **headers)
-        except OSError:
-            self.close_connection = True
 
 
 def _named(name: str) -> str:

@@ -168,12 +168,15 @@ class LookupService:
         if retries < 0 or not timeout > 0:
             raise ParameterError("retries are not negative, and a timeout is positive")
         self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
         if token is not None:
             _check_token(token, parts.scheme, parts.hostname or "")
+            if parts.scheme != "https":
+                # A proxy is another machine, and would see the token.
+                handlers.append(urllib.request.ProxyHandler({}))
         self._token = token
         self._timeout = timeout
         self._retries = retries
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
         if tls is not None:
             handlers.append(urllib.request.HTTPSHandler(context=tls))
         self._opener = urllib.request.build_opener(*handlers)

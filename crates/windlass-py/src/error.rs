@@ -48,7 +48,6 @@ fn in_python(message: &str) -> String {
         .replace("CkksSpec::secure with value_bits = ", "Context.approximate with value_bits=")
         .replace("say so with Ciphertext::with_magnitude(", "say so with x.assume_bound(")
         .replace("a bound that was assumed for it", "a bound that was assumed for it (assume_bound)")
-        .replace("a larger bound", "a larger bound (encrypt(x, bound=...))")
         .replace(
             "a polynomial Polynomial::depth()",
             "a polynomial its .depth; Context.approximate(for_=[...]) takes circuits and adds",
@@ -61,6 +60,10 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     let mut message = in_python(&error.to_string());
     if matches!(&error, Error::MissingKeys { needed_by, .. } if *needed_by == Products.key_request().needed_by) {
         message = message.replace("generate_keys(circuit, ...)", "generate_keys(context.products(), ...)");
+    }
+    // What is named by a user may hold the same words in other messages.
+    if matches!(&error, Error::ValueTooLarge { .. }) {
+        message = message.replace("a larger bound", "a larger bound (encrypt(x, bound=...))");
     }
     match error {
         Error::MissingKeys { needed_by, galois, relinearisation, bootstrappings, level } => {

@@ -1,6 +1,5 @@
 //! Who asks, and how much each may ask for.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -11,10 +10,8 @@ use axum::http::{HeaderMap, header};
 use windlass::wire::{hex, sha256};
 
 use crate::problem::{Kind, Problem};
+use crate::quota::Quotas;
 use crate::tokens::{BadTokens, Holder, Tokens};
-
-/// Clients whose quotas are remembered before those are forgotten that have all of theirs.
-const MOST_BUCKETS: usize = 4096;
 
 /// The other end of a connection.
 #[derive(Debug, Clone)]
@@ -29,7 +26,7 @@ pub struct Peer {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Caller {
     name: Arc<str>,
-    rows: Option<u32>,
+    portions: Option<u32>,
 }
 
 impl fmt::Display for Caller {
@@ -41,7 +38,7 @@ impl fmt::Display for Caller {
 impl Caller {
     /// The client whose token this is.
     fn of_token(holder: &Holder) -> Self {
-        Self { name: format!("token {}", holder.name).into(), rows: holder.rows }
+        Self { name: format!("token {}", holder.name).into(), portions: holder.portions }
     }
 
     /// The client at the other end of a connection, where no token says more.
@@ -55,20 +52,13 @@ impl Caller {
                 format!("addresses {a:x}:{b:x}:{c:x}:{d:x}::/64")
             }
         };
-        Self { name: name.into(), rows: None }
+        Self { name: name.into(), portions: None }
     }
 
     /// Its name.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
-}
-
-/// Rows that a client may still ask for.
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    left: f64,
-    at: Instant,
 }
 
 /// The file of tokens, as it was read last.
@@ -84,17 +74,17 @@ struct Listed {
 #[derive(Debug)]
 pub struct Gate {
     listed: Option<Listed>,
-    rows: Option<u32>,
-    buckets: Mutex<HashMap<Arc<str>, Bucket>>,
+    portions: Option<u32>,
+    quotas: Quotas,
 }
 
 impl Gate {
-    /// A gate for those whose tokens are in a file, or for everybody; each may ask for `rows` rows
-    /// a minute, or as the file says.
+    /// A gate for those whose tokens are in a file, or for everybody; each may ask for
+    /// `portions` portions of rows a minute, or as the file says.
     ///
     /// # Errors
     /// [`BadTokens`].
-    pub fn new(tokens: Option<PathBuf>, rows: Option<u32>) -> Result<Self, BadTokens> {
+    pub fn new(tokens: Option<PathBuf>, portions: Option<u32>) -> Result<Self, BadTokens> {
         let listed = match tokens {
             None => None,
             Some(path) => {
@@ -103,7 +93,7 @@ impl Gate {
                 Some(Listed { path, tokens, held })
             }
         };
-        Ok(Self { listed, rows, buckets: Mutex::default() })
+        Ok(Self { listed, portions, quotas: Quotas::default() })
     }
 
     /// Reads the file of tokens again if it changed: how many there are now.
@@ -139,46 +129,31 @@ impl Gate {
         tokens.holder(token).map(Caller::of_token).ok_or_else(|| refuse("the token is unknown, or was revoked"))
     }
 
-    /// Counts rows that a client asks for. What a client did not ask for in a minute it may ask for
-    /// at once; more does not gather.
+    /// Counts portions of rows that a client asks for. What a client did not ask for in a minute it
+    /// may ask for at once; more does not gather.
     ///
     /// # Errors
-    /// [`Kind::QUOTA`] with the seconds to wait; [`Kind::TOO_LARGE`] for more rows than a minute
-    /// brings.
-    pub fn take(&self, caller: &Caller, rows: usize) -> Result<(), Problem> {
-        self.take_at(caller, rows, Instant::now())
+    /// [`Kind::QUOTA`] with the seconds to wait; [`Kind::TOO_LARGE`] for more than a minute brings.
+    pub fn take(&self, caller: &Caller, portions: usize) -> Result<(), Problem> {
+        self.take_at(caller, portions, Instant::now())
     }
 
-    fn take_at(&self, caller: &Caller, rows: usize, now: Instant) -> Result<(), Problem> {
-        let Some(most) = caller.rows.or(self.rows) else { return Ok(()) };
-        let (wanted, most) = (rows as f64, f64::from(most));
-        if wanted > most {
-            let cause = format!("{rows} rows, where {caller} may ask for {most} in a minute");
+    fn take_at(&self, caller: &Caller, portions: usize, now: Instant) -> Result<(), Problem> {
+        let Some(most) = caller.portions.or(self.portions) else { return Ok(()) };
+        if portions > most as usize {
+            let cause = format!("{portions} portions of rows, where {caller} may ask for {most} in a minute");
             return Err(Problem::new(&Kind::TOO_LARGE, cause));
         }
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST_BUCKETS {
-            // Whoever asked for nothing in a minute has all of it.
-            buckets.retain(|_, bucket| now.saturating_duration_since(bucket.at).as_secs() < 60);
-        }
-        let bucket = buckets.entry(Arc::clone(&caller.name)).or_insert(Bucket { left: most, at: now });
-        let passed = now.saturating_duration_since(bucket.at).as_secs_f64();
-        *bucket = Bucket { left: (bucket.left + passed * most / 60.0).min(most), at: now };
-        if bucket.left < wanted {
-            let seconds = ((wanted - bucket.left) * 60.0 / most).ceil() as u64;
-            let cause = format!("{caller} has asked for {most} rows in the last minute");
-            return Err(Problem::new(&Kind::QUOTA, cause).retry_after(seconds.max(1)));
-        }
-        bucket.left -= wanted;
-        Ok(())
+        self.quotas.take(&caller.name, most, portions, now).map_err(|used| {
+            let cause =
+                format!("{caller} may ask for {most} portions of rows in a minute, and has {} of them left", used.left);
+            Problem::new(&Kind::QUOTA, cause).retry_after(used.seconds)
+        })
     }
 
-    /// Gives back rows that were not answered.
-    pub fn give_back(&self, caller: &Caller, rows: usize) {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bucket) = buckets.get_mut(&caller.name) {
-            bucket.left += rows as f64;
-        }
+    /// Gives back portions that were not answered.
+    pub fn give_back(&self, caller: &Caller, portions: usize) {
+        self.quotas.give_back(&caller.name, portions);
     }
 }
 
@@ -250,20 +225,8 @@ mod tests {
         assert!(gate.take_at(&one, 1, at(2)).is_ok(), "what was not answered is given back");
         assert!(gate.take_at(&one, 60, at(500)).is_ok() && gate.take_at(&one, 1, at(500)).is_err(), "no more gathers");
         assert_eq!(gate.take_at(&one, 61, at(900)).unwrap_err().kind, &Kind::TOO_LARGE);
-        let own = Caller { rows: Some(3), ..one.clone() };
+        let own = Caller { portions: Some(3), ..one.clone() };
         assert_eq!(gate.take_at(&own, 4, at(900)).unwrap_err().kind, &Kind::TOO_LARGE);
         assert!(Gate::new(None, None).unwrap().take_at(&one, 1 << 20, at(0)).is_ok(), "no quota where none is given");
-    }
-
-    #[test]
-    fn quotas_of_strangers_take_no_memory_for_long() {
-        let gate = Gate::new(None, Some(60)).unwrap();
-        let begun = Instant::now();
-        for number in 0..3 * MOST_BUCKETS as u64 {
-            let address = IpAddr::from((number as u32).to_be_bytes());
-            let caller = Caller::of_peer(&Peer { address, certificate: None });
-            gate.take_at(&caller, 1, begun + Duration::from_millis(50 * number)).unwrap();
-        }
-        assert!(gate.buckets.lock().unwrap().len() <= MOST_BUCKETS);
     }
 }

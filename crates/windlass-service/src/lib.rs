@@ -3,9 +3,9 @@
 //! A service has one prepared table. Clients fetch its public description, upload their evaluation
 //! keys once, under the hash of their file, and send encrypted questions; requests that wait at the
 //! same time are answered in one pass over the table. Everything that clients can make grow is
-//! bounded: bodies, queue, times, connections, the cache of keys. Clients are told apart by tokens,
-//! certificates or addresses, and each may have a quota. The threads that compute are none
-//! of those that talk.
+//! bounded: bodies, queue, times, connections, the cache of keys, the clients whose quotas are
+//! remembered. Clients are told apart by tokens, certificates or addresses, and each may have a
+//! quota. The threads that compute are none of those that talk.
 #![forbid(unsafe_code)]
 
 mod bodies;
@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod problem;
 pub mod published;
 pub mod queue;
+mod quota;
 pub mod routes;
 pub mod server;
 pub mod service;

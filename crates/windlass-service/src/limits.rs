@@ -11,8 +11,8 @@ pub struct Limits {
     pub keys: u64,
     /// Bytes of them that one client may have there, if that is less.
     pub client_keys: Option<u64>,
-    /// Rows that one client may ask for in a minute, where its token does not say.
-    pub client_rows: Option<u32>,
+    /// Portions of rows that one client may ask for in a minute, where its token does not say.
+    pub client_portions: Option<u32>,
     /// Selections that wait for a pass.
     pub queue: usize,
     /// Rows in one query; fewer where they take more than [`MOST_SELECTIONS`].
@@ -38,7 +38,7 @@ impl Default for Limits {
         Self {
             keys: 1 << 30,
             client_keys: None,
-            client_rows: None,
+            client_portions: None,
             queue: 512,
             rows: 32,
             bodies: 256 << 20,

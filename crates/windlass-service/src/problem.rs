@@ -45,6 +45,9 @@ kinds! {
     /// Help with keys that are not hidden.
     NOT_HIDDEN = 404 "not-hidden", "The keys of this table are not hidden",
         "fetch /schema again: it says whether keys are hidden";
+    /// Keys that are hidden by another key than the one of this service.
+    OTHER_OPRF_KEY = 500 "other-oprf-key", "The service lacks the key that hides the keys of this table",
+        "tell who runs the service: it must be started with the table's own key (windlass serve --oprf-key FILE)";
     /// Keys that nobody uploaded, or that had to make room for others.
     UNKNOWN_KEYS = 404 "unknown-keys", "The evaluation keys are not here",
         "upload them with PUT /keys/{sha256}, then ask again";

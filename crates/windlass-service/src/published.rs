@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use windlass::wire::hex;
-use windlass_retrieval::{KeyContext, Result, Setting, Table, TableContext};
+use windlass_retrieval::{KeyContext, Query, Result, Setting, Table, TableContext};
 
 /// One version of the table, with what its messages are checked against.
 #[derive(Debug)]
@@ -38,6 +38,15 @@ impl Version {
     /// The ring and the moduli.
     pub fn setting(&self) -> &Arc<Setting> {
         self.table.setting()
+    }
+
+    /// Portions of rows that a query asks for: what quotas count. A portion is what the smallest
+    /// question asks for: one fragment of a row by key in all bins that it may lie in, or one piece of
+    /// a row by number. A row is asked for by as many portions as the longest one of the table has,
+    /// unless its client asks in turns (`Client::in_portions`).
+    pub fn portions(&self, query: &Query) -> usize {
+        let schema = self.table.schema();
+        query.count().div_ceil(schema.selections() / schema.portions())
     }
 
     /// The hash of the schema, in hexadecimal.

@@ -262,11 +262,11 @@ async fn ask(
     compute(move || {
         let (version, _room) = (asker.published.current(), room);
         let query = asker.read_query(&version, &keys, &body)?;
-        let rows = query.count().div_ceil(version.table.schema().selections());
-        asker.gate.take(&caller, rows)?;
+        let portions = version.portions(&query);
+        asker.gate.take(&caller, portions)?;
         let job = Job { keys, query, schema: version.hash, deadline, reply };
         asker.queue.push(job).map_err(|refusal| {
-            asker.gate.give_back(&caller, rows);
+            asker.gate.give_back(&caller, portions);
             match refusal {
                 Refusal::Full => Problem::new(&Kind::BUSY, "the queue is full").retry_after(asker.retry_after()),
                 Refusal::Closed => Problem::new(&Kind::STOPPING, "no new questions are taken").retry_after(5),

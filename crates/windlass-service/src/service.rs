@@ -77,12 +77,12 @@ impl Service {
         let published = Arc::new(Published::open(table, setup.verify)?);
         let least = memory_of_keys(&published.current());
         let oprf = setup.oprf_key.as_deref().map(OprfKey::load).transpose()?;
-        match &oprf {
-            Some(key) => published.current().table.check_oprf_key(key)?,
-            None if published.current().table.schema().oprf.is_some() => return Err(StartError::NoOprfKey),
-            None => {}
+        oprf_key(oprf.as_ref(), &published.current())?;
+        let portions = published.current().table.schema().portions();
+        if setup.limits.client_portions.is_some_and(|most| (most as usize) < portions) {
+            tracing::warn!(portions, "a question for one whole row takes more portions than the quota of a minute has");
         }
-        let gate = Gate::new(setup.tokens.clone(), setup.limits.client_rows)?;
+        let gate = Gate::new(setup.tokens.clone(), setup.limits.client_portions)?;
         let keys = KeyCache::new(setup.limits.keys, setup.limits.client_keys);
         if keys.share() < least {
             return Err(StartError::SmallCache { room: keys.share(), least });
@@ -140,6 +140,9 @@ impl Service {
                 self.metrics.replaced.inc();
                 self.keys.keep_only(version.setting().context());
                 tracing::info!(revision = version.revision(), schema = version.name(), "the table was replaced");
+                if let Err(error) = oprf_key(self.oprf.as_ref(), &version) {
+                    tracing::warn!(%error, "nobody can be helped with the keys of this table");
+                }
                 false
             }
             Err(error) => {
@@ -154,13 +157,18 @@ impl Service {
     /// Helps a client to hide keys: its points times the key of this service (RFC 9497).
     ///
     /// # Errors
-    /// [`Kind::NOT_HIDDEN`] where the table hides no keys; [`Kind::QUOTA`]; [`Kind::UNREADABLE`] for
+    /// [`Kind::NOT_HIDDEN`] where the table hides no keys, [`Kind::OTHER_OPRF_KEY`] where it hides
+    /// them by a key that this service does not have; [`Kind::QUOTA`]; [`Kind::UNREADABLE`] for
     /// bytes that are no points.
     pub fn blind(&self, caller: &Caller, blinded: &[u8]) -> Result<Vec<u8>, Problem> {
-        let refuse = || Problem::new(&Kind::NOT_HIDDEN, "the keys of this table are asked for as they are");
-        let key = self.oprf.as_ref().ok_or_else(refuse)?;
-        // A table that came into the first one's place may be another one.
-        self.published.current().table.check_oprf_key(key).map_err(|error| Problem::new(&Kind::NOT_HIDDEN, error))?;
+        let version = self.published.current();
+        if version.table.schema().oprf.is_none() {
+            return Err(Problem::new(&Kind::NOT_HIDDEN, "the keys of this table are asked for as they are"));
+        }
+        // A table that came into the first one's place may be hidden by another key.
+        let key = oprf_key(self.oprf.as_ref(), &version)
+            .and_then(|key| key.ok_or(StartError::NoOprfKey))
+            .map_err(|error| Problem::new(&Kind::OTHER_OPRF_KEY, error))?;
         let count = blinded.len().div_ceil(POINT);
         self.gate.take(caller, count)?;
         key.blind_evaluate(blinded).map_err(|error| {
@@ -185,16 +193,19 @@ impl Service {
         Ok(())
     }
 
-    /// The keys of that name, from memory or from the disk, which may take a moment.
+    /// The keys of that name, from memory or from the disk, which may take a moment. Those on the disk
+    /// that are for other moduli than the table's are taken away; those that this client has no room
+    /// for stay there.
     pub fn known(&self, name: &KeyName, caller: &Caller) -> Option<Arc<EvaluationKeys>> {
         if let Some(keys) = self.keys.get(name) {
             return Some(keys);
         }
         let shelf = self.shelf.as_ref()?;
         let bytes = shelf.read(name)?;
-        if self.take_up(name, &bytes, caller).is_err() {
-            // They were for another table.
-            shelf.remove(name);
+        match self.take_up(name, &bytes, caller) {
+            Err(Problem { kind: &Kind::OTHER_TABLE | &Kind::MISSING_KEYS, .. }) => shelf.remove(name),
+            Err(problem) => tracing::debug!(cause = problem.cause, "keys on the disk are not taken up"),
+            Ok(()) => {}
         }
         self.keys.get(name)
     }
@@ -281,6 +292,20 @@ impl Service {
     }
 }
 
+/// The key of the service, if a table hides its keys by it; nothing if a service without one has a
+/// table that hides nothing.
+///
+/// # Errors
+/// [`StartError::NoOprfKey`] and [`StartError::Table`] if the two do not belong together.
+fn oprf_key<'k>(key: Option<&'k OprfKey>, version: &Version) -> Result<Option<&'k OprfKey>, StartError> {
+    match key {
+        Some(key) => version.table.check_oprf_key(key)?,
+        None if version.table.schema().oprf.is_some() => return Err(StartError::NoOprfKey),
+        None => {}
+    }
+    Ok(key)
+}
+
 /// Bytes in memory of the keys that a client of this version uploads.
 fn memory_of_keys(version: &Version) -> u64 {
     let shape = &version.table.schema().shape;
@@ -361,4 +386,82 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{IpAddr, Ipv4Addr};
+
+    use axum::http::HeaderMap;
+    use windlass::rlwe::SecretKey;
+    use windlass::rlwe::context::os_rng;
+    use windlass::wire::{sha256, to_bytes};
+    use windlass_retrieval::{KeyContext, Moduli, Plan, RowStatistics, Setting, Table, Wish, unobserved};
+
+    use super::*;
+    use crate::gate::Peer;
+
+    fn table(dir: &Path) -> PathBuf {
+        let rows = ["zero", "one", "two"].map(str::to_owned);
+        let plan = Plan::rows(RowStatistics::of(&rows).unwrap(), &Wish::default()).unwrap();
+        Table::create_rows(&dir.join("table"), &plan.schema, &rows, &unobserved).unwrap();
+        dir.join("table")
+    }
+
+    /// A service with a shelf in `dir`, whose clients have memory for the keys that the table needs and
+    /// for no more.
+    fn tight(dir: &Path) -> (Arc<Service>, Vec<JoinHandle<()>>) {
+        let table = table(dir);
+        let least = memory_of_keys(&Published::open(&table, false).unwrap().current());
+        let setup = Setup {
+            limits: Limits { client_keys: Some(least), ..Limits::default() },
+            workers: 1,
+            threads: 1,
+            verify: false,
+            panic_every: None,
+            oprf_key: None,
+            tokens: None,
+            shelf: Some((dir.join("kept"), 1 << 30)),
+        };
+        Service::start(&table, &setup).unwrap()
+    }
+
+    /// A file of one Galois key more than `count`.
+    fn keys(setting: &Arc<Setting>, count: u64) -> Vec<u8> {
+        let mut rng = os_rng().unwrap();
+        let secret = SecretKey::generate(setting.context(), &mut rng);
+        let mut keys = EvaluationKeys::of(&secret);
+        let top = setting.context().top_level();
+        for element in (1..=count + 1).map(|k| 2 * k + 1) {
+            keys.add_galois(&secret, element, top, &mut rng).unwrap();
+        }
+        to_bytes(&KeyContext::new(setting), &keys).unwrap().to_vec()
+    }
+
+    #[test]
+    fn keys_on_the_disk_go_when_they_are_for_other_moduli_and_stay_when_a_client_has_no_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let (service, workers) = tight(dir.path());
+        let shelf = service.shelf.as_ref().unwrap();
+        let peer = Peer { address: IpAddr::V4(Ipv4Addr::LOCALHOST), certificate: None };
+        let caller = service.gate.admit(&HeaderMap::new(), &peer).unwrap();
+        let version = service.published.current();
+        let one = version.setting().context().params().key_sizes().switching_key_memory;
+        let large = keys(version.setting(), service.keys.share() / one);
+        let name = sha256(&large);
+        shelf.keep(&name, &large);
+        assert_eq!(service.take_up(&name, &large, &caller).unwrap_err().kind, &Kind::TOO_LARGE);
+        assert!(service.known(&name, &caller).is_none());
+        assert!(shelf.read(&name).is_some(), "they are for this table");
+        let moduli = [Moduli::Compact, Moduli::Wide];
+        let settings = moduli.map(|moduli| Setting::new(moduli).unwrap());
+        let own = version.setting().modulus();
+        let other = settings.iter().find(|setting| setting.modulus() != own).unwrap();
+        let foreign = keys(other, 0);
+        let name = sha256(&foreign);
+        shelf.keep(&name, &foreign);
+        assert!(service.known(&name, &caller).is_none() && shelf.read(&name).is_none());
+        service.queue.close();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+    }
 }

@@ -4,7 +4,7 @@
 //! can ask nothing; a hash of random bytes needs no salt and no slow function. One line a client:
 //!
 //! ```text
-//! NAME SHA256-OF-TOKEN [ROWS-A-MINUTE]
+//! NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]
 //! ```
 
 use std::collections::HashMap;
@@ -29,8 +29,8 @@ const MOST_NAME: usize = 64;
 pub struct Holder {
     /// Its name.
     pub name: Arc<str>,
-    /// Rows that it may ask for in a minute, if that is its own number.
-    pub rows: Option<u32>,
+    /// Portions of rows that it may ask for in a minute, if that is its own number.
+    pub portions: Option<u32>,
 }
 
 /// The clients of a file, by the hash of their token.
@@ -55,13 +55,7 @@ impl Tokens {
     /// # Errors
     /// [`BadTokens`] with the line that cannot be read.
     pub fn read(path: &Path) -> Result<Self, BadTokens> {
-        let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
-        let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
-        if length > MOST_BYTES {
-            return Err(refuse(format!("{length} bytes, where a file of tokens has at most {MOST_BYTES}")));
-        }
-        let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-        Self::parse(&text).map_err(refuse)
+        Self::parse(&read_text(path)?).map_err(|reason| BadTokens { path: path.to_owned(), reason })
     }
 
     fn parse(text: &str) -> Result<Self, String> {
@@ -74,20 +68,20 @@ impl Tokens {
             }
             let wrong = |reason: &str| format!("line {}: {reason}", number + 1);
             let &[name, hash, ref rest @ ..] = &words[..] else {
-                return Err(wrong("expected NAME SHA256-OF-TOKEN [ROWS-A-MINUTE]"));
+                return Err(wrong("expected NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]"));
             };
             check_name(name).map_err(|reason| wrong(&reason))?;
             let hash = parse_name(hash).ok_or_else(|| {
                 wrong("the second word is not a SHA-256 of 64 hexadecimal digits: write the hash, not the token")
             })?;
-            let rows = match rest {
+            let portions = match rest {
                 [] => None,
-                [rows] => Some(rows.parse::<u32>().ok().filter(|&rows| rows > 0).ok_or_else(|| {
-                    wrong("the third word is the rows that the client may ask for in a minute, from 1")
+                [portions] => Some(portions.parse::<u32>().ok().filter(|&portions| portions > 0).ok_or_else(|| {
+                    wrong("the third word is the portions of rows that the client may ask for in a minute, from 1")
                 })?),
                 _ => return Err(wrong("more than three words")),
             };
-            if tokens.holders.insert(hash, Holder { name: name.into(), rows }).is_some() {
+            if tokens.holders.insert(hash, Holder { name: name.into(), portions }).is_some() {
                 return Err(wrong("the token of a line above: every client has its own"));
             }
         }
@@ -106,6 +100,16 @@ impl Tokens {
     }
 }
 
+/// What a file of tokens holds.
+fn read_text(path: &Path) -> Result<String, BadTokens> {
+    let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
+    let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
+    if length > MOST_BYTES {
+        return Err(refuse(format!("{length} bytes, where a file of tokens has at most {MOST_BYTES}")));
+    }
+    fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
+}
+
 fn check_name(name: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@');
     if name.is_empty() || name.len() > MOST_NAME || !name.chars().all(plain) {
@@ -120,18 +124,27 @@ fn check_name(name: &str) -> Result<(), String> {
 /// # Errors
 /// [`BadTokens`]: a name that is there already or is not allowed, a file that cannot be read or
 /// written, no randomness.
-pub fn add(path: &Path, name: &str, rows: Option<u32>) -> Result<Zeroizing<String>, BadTokens> {
+pub fn add(path: &Path, name: &str, portions: Option<u32>) -> Result<Zeroizing<String>, BadTokens> {
     let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
     check_name(name).map_err(refuse)?;
-    let tokens = if path.exists() { Tokens::read(path)? } else { Tokens::default() };
+    let mut tokens = Tokens::default();
+    let mut line = String::new();
+    if path.exists() {
+        let text = read_text(path)?;
+        tokens = Tokens::parse(&text).map_err(refuse)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            // An editor left the last line open: what is added begins one of its own.
+            line.push('\n');
+        }
+    }
     if tokens.holders.values().any(|holder| &*holder.name == name) {
         return Err(refuse(format!("there is a token of {name} already: remove its line first")));
     }
     let mut bytes = Zeroizing::new([0; 32]);
     rand_core::RngCore::fill_bytes(&mut os_rng().map_err(|error| refuse(error.to_string()))?, &mut *bytes);
     let token = Zeroizing::new(hex(&*bytes));
-    let rows = rows.map_or_else(String::new, |rows| format!(" {rows}"));
-    let line = format!("{name} {}{rows}\n", hex(&sha256(token.as_bytes())));
+    let portions = portions.map_or_else(String::new, |portions| format!(" {portions}"));
+    line += &format!("{name} {}{portions}\n", hex(&sha256(token.as_bytes())));
     let mut options = fs::OpenOptions::new();
     options.create(true).append(true);
     #[cfg(unix)]
@@ -155,8 +168,8 @@ mod tests {
         assert!(!text.contains(ada.as_str()) && !text.contains(alan.as_str()), "the file holds hashes alone");
         let tokens = Tokens::read(&file).unwrap();
         assert_eq!(tokens.count(), 2);
-        assert_eq!(tokens.holder(&ada), Some(&Holder { name: "ada".into(), rows: None }));
-        assert_eq!(tokens.holder(&alan), Some(&Holder { name: "alan".into(), rows: Some(30) }));
+        assert_eq!(tokens.holder(&ada), Some(&Holder { name: "ada".into(), portions: None }));
+        assert_eq!(tokens.holder(&alan), Some(&Holder { name: "alan".into(), portions: Some(30) }));
         for stranger in ["", "ada", &ada[1..], &text[4..68]] {
             assert_eq!(tokens.holder(stranger), None, "{stranger}");
         }
@@ -166,6 +179,25 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0);
         }
+    }
+
+    #[test]
+    fn a_line_that_an_editor_left_open_stays_a_line_of_its_own() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tokens");
+        let ada = add(&file, "ada", Some(5)).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        for open in [text.trim_end().to_owned(), format!("{text}# on leave")] {
+            fs::write(&file, &open).unwrap();
+            let alan = add(&file, "alan", None).unwrap();
+            let tokens = Tokens::read(&file).unwrap();
+            assert_eq!(tokens.count(), 2, "{open:?}");
+            assert_eq!(tokens.holder(&ada).unwrap().portions, Some(5));
+            assert_eq!(&*tokens.holder(&alan).unwrap().name, "alan");
+        }
+        fs::write(&file, "").unwrap();
+        add(&file, "ada", None).unwrap();
+        assert!(fs::read_to_string(&file).unwrap().starts_with("ada "), "an empty file gets no empty line");
     }
 
     #[test]

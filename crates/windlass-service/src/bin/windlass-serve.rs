@@ -44,17 +44,19 @@ struct Args {
     /// Serve those alone who show a certificate that one of these authorities signed (PEM; mutual TLS).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_client_ca: Option<PathBuf>,
-    /// Serve those alone whose token is in this file: lines NAME SHA256-OF-TOKEN [ROWS-A-MINUTE]. It is
-    /// read again when it changes.
+    /// Serve those alone whose token is in this file: lines NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE].
+    /// It is read again when it changes.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
     /// Serve nothing: make a token for a client, print it, and add its line to --tokens (with
     /// --quota, if that is given).
     #[arg(long, value_name = "NAME", requires = "tokens", conflicts_with = "table")]
     new_token: Option<String>,
-    /// Rows that each client may ask for in a minute, told apart by token, certificate or address
-    /// [default: as many as it likes].
-    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Portions of rows that each client may ask for in a minute, told apart by token, certificate or
+    /// address [default: as many as it likes]. A row counts as many portions as the longest row of the
+    /// table has: one, unless `windlass table plan` says "long rows". With hidden keys it counts one
+    /// more, for help with its key.
+    #[arg(long, value_name = "PORTIONS", value_parser = clap::value_parser!(u32).range(1..))]
     quota: Option<u32>,
     /// MiB of the key cache that the keys of one client may take [default: all].
     #[arg(long, value_name = "MIB")]
@@ -154,7 +156,7 @@ impl Args {
         let limits = Limits {
             keys: self.key_cache.saturating_mul(1 << 20),
             client_keys: self.client_keys.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
-            client_rows: self.quota,
+            client_portions: self.quota,
             queue: self.queue,
             rows: self.rows,
             bodies: self.bodies.saturating_mul(1 << 20),

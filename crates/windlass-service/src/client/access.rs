@@ -1,8 +1,10 @@
 //! How a client shows who it is, and whom it trusts.
 
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use ureq::http::Uri;
 use windlass::wire::WireError;
 use zeroize::Zeroizing;
 
@@ -63,19 +65,25 @@ impl Token {
     }
 }
 
+/// Whether an address is one of https.
+pub(crate) fn is_https(address: &Uri) -> bool {
+    address.scheme_str().is_some_and(|scheme| scheme.eq_ignore_ascii_case("https"))
+}
+
+/// Whether an address is that of this machine.
+fn is_here(address: &Uri) -> bool {
+    let host = address.host().unwrap_or_default();
+    let number = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    host.eq_ignore_ascii_case("localhost") || number.parse().is_ok_and(|number: IpAddr| number.is_loopback())
+}
+
 /// Refuses to send a token in the clear to another machine.
 ///
 /// # Errors
 /// [`AskError::Address`].
-pub(crate) fn check_token_way(address: &str) -> Result<()> {
-    let Some(rest) = address.strip_prefix("http://") else { return Ok(()) };
-    let host = rest.split('/').next().unwrap_or_default();
-    let host = host.strip_prefix('[').map_or_else(
-        || host.rsplit_once(':').map_or(host, |(host, _)| host),
-        |inside| inside.split(']').next().unwrap_or_default(),
-    );
-    let here = host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-    if here {
+pub(crate) fn check_token_way(address: &Uri) -> Result<()> {
+    let plain = address.scheme_str().is_some_and(|scheme| scheme.eq_ignore_ascii_case("http"));
+    if is_https(address) || (plain && is_here(address)) {
         return Ok(());
     }
     Err(AskError::Address {
@@ -89,13 +97,30 @@ mod tests {
 
     #[test]
     fn tokens_go_over_https_or_stay_on_this_machine() {
-        for good in ["https://tables.example", "http://localhost:1", "http://127.0.0.1:8765/a", "http://[::1]:80"] {
-            assert!(check_token_way(good).is_ok(), "{good}");
+        let way = |address: &str| check_token_way(&address.parse().unwrap());
+        for good in [
+            "https://tables.example",
+            "HTTPS://tables.example:8765",
+            "http://localhost:1",
+            "HTTP://LOCALHOST",
+            "http://127.0.0.1:8765/a",
+            "http://[::1]:80",
+        ] {
+            assert!(way(good).is_ok(), "{good}");
         }
-        for bad in
-            ["http://tables.example:80", "http://10.0.0.1", "http://[2001:db8::1]:80", "http://localhost.example"]
-        {
-            assert!(check_token_way(bad).is_err(), "{bad}");
+        for bad in [
+            "http://tables.example:80",
+            "HTTP://tables.example",
+            "hTTp://10.0.0.1",
+            "http://[2001:db8::1]:80",
+            "http://localhost.example",
+            "http://localhost:1@tables.example",
+            "ftp://localhost",
+            "localhost:8765",
+            "//localhost",
+            "/localhost",
+        ] {
+            assert!(bad.parse::<Uri>().is_err() || way(bad).is_err(), "{bad}");
         }
     }
 

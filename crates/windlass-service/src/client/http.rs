@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use ureq::config::ConfigBuilder;
+use ureq::http::Uri;
 use ureq::tls::{Certificate, ClientCert, PrivateKey, TlsConfig};
 use ureq::typestate::AgentScope;
 use ureq::unversioned::resolver::DefaultResolver;
@@ -14,7 +15,7 @@ use ureq::{Agent, RequestBuilder};
 use windlass::wire::WireError;
 use zeroize::Zeroizing;
 
-use super::access::{Access, Token, check_token_way};
+use super::access::{Access, Token, check_token_way, is_https};
 use super::connector::{PinnedTls, certificates};
 use super::error::{AskError, Refused, Result};
 
@@ -66,17 +67,24 @@ impl Remote {
         if address.contains('@') {
             return refuse("the address holds a name or a password, which a service never asks for: leave them out");
         }
-        if (access.authority.is_some() || access.certificate.is_some()) && !address.starts_with("https://") {
+        let Ok(parsed) = address.parse::<Uri>() else {
+            return refuse("it is not an address: write it as HOST:PORT, or as a URL");
+        };
+        if (access.authority.is_some() || access.certificate.is_some()) && !is_https(&parsed) {
             return refuse("certificates are for https: write the address as https://HOST:PORT");
         }
-        if access.token.is_some() {
-            check_token_way(&address)?;
-        }
-        let config = Agent::config_builder()
+        let mut config = Agent::config_builder()
             .timeout_global(Some(time))
             .timeout_connect(Some(time.min(Duration::from_secs(20))))
             .http_status_as_error(false)
             .max_redirects(0);
+        if access.token.is_some() {
+            check_token_way(&parsed)?;
+            if !is_https(&parsed) {
+                // A proxy is another machine, and would see the token.
+                config = config.proxy(None);
+            }
+        }
         let agent = agent(config, access)?;
         Ok(Self { address, agent, token: access.token.clone(), patience: time })
     }

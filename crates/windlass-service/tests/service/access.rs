@@ -126,6 +126,28 @@ fn tokens_are_not_sent_in_the_clear_to_other_machines() {
     assert!(refused.status.code() == Some(2) && told.contains("write the address as https://"), "{told}");
 }
 
+/// What is sent to this machine without https goes there and not to a proxy, which would see the
+/// token.
+#[test]
+fn tokens_for_this_machine_pass_no_proxy() {
+    let service = guarded("");
+    let proxy = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = format!("http://{}", proxy.local_addr().unwrap());
+    let arguments = [&service.address[..], "--key", "key 7", "--token-file", "ada.token", "--seconds", "60"];
+    let mut command = crate::common::asking(service.dir.path(), &arguments);
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        command.env(name, &place);
+    }
+    let found = command.env_remove("NO_PROXY").env_remove("no_proxy").output().unwrap();
+    assert_eq!(text(&found.stdout), "key 7: row 7\n", "{}", text(&found.stderr));
+    proxy.set_nonblocking(true).unwrap();
+    assert!(proxy.accept().is_err(), "the proxy was asked");
+    let shouted = service.address.replace("http://127.0.0.1", "HTTP://tables.example");
+    let refused = crate::common::ask(service.dir.path(), &[&shouted, "--key", "a", "--token-file", "ada.token"]);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && told.contains("write the address as https://"), "{told}");
+}
+
 /// With a directory for keys nobody uploads twice.
 #[test]
 fn keys_are_there_after_a_restart() {

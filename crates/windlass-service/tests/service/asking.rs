@@ -10,7 +10,7 @@ use windlass::lookup::encode_record;
 use windlass_retrieval::{Plan, RowStatistics, Table, Wish, unobserved};
 use windlass_service::client::Wanted;
 
-use crate::common::{Running, ask, asking, entries, numbered_table, text};
+use crate::common::{Running, ask, asking, entries, eventually, numbered_table, refusal, text};
 
 #[test]
 fn rows_are_found_by_key_and_absence_has_an_exit_code() {
@@ -331,6 +331,25 @@ fn long_rows_are_asked_for_in_portions() {
     assert_eq!(found, [Some(rows[3].1.clone().into_bytes()), Some(b"row 4".to_vec()), None]);
     let found = service.ask(&["--key", "key 4", "--portions"]);
     assert_eq!(text(&found.stdout), "key 4: row 4\n", "{}", text(&found.stderr));
+}
+
+/// A quota counts what is looked at: a whole row by its portions, and rows in portions one by one.
+#[test]
+fn a_quota_counts_portions() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut rows = entries(40, "row");
+    rows[3].1 = "long ".repeat(20_000);
+    let portions = crate::common::keyed_table(&dir.path().join("table"), &rows).schema().portions();
+    assert!(portions > 6, "{portions}");
+    let service = Running::at(dir, "--quota 5");
+    let mut asker = service.asker();
+    asker.introduce().unwrap();
+    let wanted = |count: usize| Wanted::Keys((10..10 + count).map(|k| format!("key {k}").into_bytes()).collect());
+    for refused in [asker.ask(&wanted(1)), asker.ask_in_portions(&wanted(6))] {
+        assert_eq!(refusal(&refused.unwrap_err()), (413, "too-large"));
+    }
+    assert_eq!(asker.ask_in_portions(&wanted(5)).unwrap().len(), 5, "short rows are one portion each");
+    eventually("it is told", || service.log().contains("more portions than the quota of a minute has"));
 }
 
 #[test]

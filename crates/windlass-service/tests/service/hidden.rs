@@ -78,6 +78,29 @@ fn points_that_are_none_and_tables_that_hide_nothing_are_refused() {
     assert_eq!((refused.status, refused.problem().as_deref()), (404, Some("not-hidden")));
 }
 
+/// A table that came into the place of the first one is hidden by another key, or not at all: the
+/// service says which.
+#[test]
+fn a_table_that_is_hidden_by_another_key_is_not_called_plain() {
+    let service = serving("");
+    let points = windlass_retrieval::Blinding::new(&["key 7"]).unwrap();
+    let remote = service.remote();
+    let kind = || remote.blind(points.points()).unwrap().problem();
+    assert_eq!(kind(), None);
+    let next = tempfile::tempdir_in(service.dir.path()).unwrap();
+    hidden_table(next.path(), &entries(40, "row"));
+    std::fs::rename(service.table(), service.dir.path().join("first")).unwrap();
+    std::fs::rename(next.path().join("table"), service.table()).unwrap();
+    eventually("the other table is seen", || kind().is_some());
+    let refused = remote.blind(points.points()).unwrap();
+    assert_eq!((refused.status, refused.problem().as_deref()), (500, Some("other-oprf-key")));
+    assert!(text(&refused.body).contains("is not the one that hides the keys"), "{}", text(&refused.body));
+    eventually("it is told", || service.log().contains("nobody can be helped with the keys of this table"));
+    std::fs::rename(service.table(), service.dir.path().join("second")).unwrap();
+    crate::common::keyed_table(&service.table(), &entries(4, "row"));
+    eventually("the plain table is seen", || kind().as_deref() == Some("not-hidden"));
+}
+
 #[test]
 fn a_service_without_the_right_key_does_not_start() {
     let dir = tempfile::tempdir().unwrap();
