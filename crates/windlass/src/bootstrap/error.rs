@@ -127,13 +127,13 @@ pub enum BootstrapError {
     },
     /// No plan that was found has as few keys as were asked for.
     #[error(
-        "bootstrapping: the plan with the fewest Galois keys has {least}, more than {most}; allow so many in BootstrapSpec::max_keys, or take \
-         BootstrapSpec::keys = minimal"
+        "bootstrapping: of the plans that were tried none has fewer than {least} Galois keys, and {most} are allowed; allow {least} \
+         (BootstrapSpec::max_keys)"
     )]
     TooManyKeys {
         /// The most that were allowed.
         most: usize,
-        /// The fewest that a plan has.
+        /// The fewest of the plans that were tried.
         least: usize,
     },
     /// A combination that is not offered.

@@ -54,7 +54,9 @@ impl KeyRule {
             rules.extend(Self::RAISED.map(plain));
             if strategy.is_none() {
                 let by_rule = KeyStrategy::ALL.iter();
-                rules.extend(by_rule.flat_map(|&one| [Self::PRICE, 16.0].map(|price| Self::of(one, cube, price))));
+                rules.extend(
+                    by_rule.flat_map(|&one| [Self::PRICE, 16.0, 256.0].map(|price| Self::of(one, cube, price))),
+                );
             }
         }
         rules

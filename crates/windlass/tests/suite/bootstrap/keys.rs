@@ -121,6 +121,9 @@ fn a_plan_with_few_keys_is_found_or_refused() {
             panic!("one key\n{}", of(1).unwrap().explain())
         };
         assert!(least < most, "{least} of {most}");
+        // Nor has a plan by minimal keys fewer.
+        let fewer = BootstrapSpec { keys: Some(KeyStrategy::Minimal), ..with(least - 1) };
+        assert!(plan(params(set.0, set.3), (set.1, set.2), fewer).is_err());
         let few = Arc::new(of(least).unwrap());
         assert!(few.required_keys().len() <= least && few.price() >= free.price(), "{}", few.explain());
         on_the_mock_with(&few, 0..1);
