@@ -109,7 +109,7 @@ fn polynomials_cost_what_their_degree_asks_for() {
         assert!(cost(set, |x| x * x) <= (1, 1), "a square, {set:?}");
     }
     // The top bit alone of 2^8 needs no digit more precisely than modulo 2.
-    let (top, random) = (cost((255, 2, 8), |x| x & 128), cost((255, 2, 8), |x| x * 0x9e37_79b9 >> 7));
+    let (top, random) = (cost((255, 2, 8), |x| x & 128), cost((255, 2, 8), |x| (x * 0x9e37_79b9) >> 7));
     assert!(top.0 < random.0 / 2 && top.1 < random.1, "{top:?}, {random:?}");
 }
 

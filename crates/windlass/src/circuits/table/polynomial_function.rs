@@ -24,7 +24,8 @@ impl Centred {
     pub fn of(modulus: PrimePower, values: &[u64]) -> Result<Option<Self>> {
         let Some(coefficients) = coefficients(modulus, values)? else { return Ok(None) };
         let mut best = Self { centre: 0, plan: PolynomialPlan::new(&coefficients) };
-        let places = if modulus.exponent() == 1 { 1..values.len() } else { 0..0 };
+        // One product cannot be saved.
+        let places = if modulus.exponent() == 1 && best.plan.products() > 1 { 1..values.len() } else { 0..0 };
         for centre in places.filter(|&centre| is_symmetric(modulus, values, centre)) {
             let mut about = values.to_vec();
             about.rotate_left(centre);

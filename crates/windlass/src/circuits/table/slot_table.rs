@@ -78,7 +78,7 @@ const DEPTH_WEIGHT: f64 = 10.0;
 impl SlotTable {
     /// The function with these values at 0, 1, .., p^r − 1.
     ///
-    /// Cost: planning; for 2^8 seconds in a build without optimisation.
+    /// Cost: planning; for 2^8 about a second in a build without optimisation.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for p^r above 2^8, and for values outside \[−p^r/2, p^r);

@@ -100,7 +100,7 @@ fn the_plan_says_what_a_table_leaves() {
     let plan = plan(params(64, 24), (127, 1), spec()).unwrap();
     let ring = plan.message_ring();
     let of = |f: fn(u64) -> u64| plan.forecast_table(&SlotTable::from_fn(ring, |x| f(x) % 127).unwrap()).unwrap();
-    let [affine, square, mixed] = [of(|x| x + 5), of(|x| x * x), of(|x| x * 0x9e37_79b9 >> 5)];
+    let [affine, square, mixed] = [of(|x| x + 5), of(|x| x * x), of(|x| (x * 0x9e37_79b9) >> 5)];
     assert!(plan.output_bits() - affine.output_bits < 3.0, "{affine:?}");
     assert_eq!((affine.price, affine.events.inner_products), (plan.price(), plan.random_events().inner_products));
     assert!(square.output_bits < affine.output_bits - 10.0 && mixed.output_bits < square.output_bits - 60.0);
@@ -110,7 +110,7 @@ fn the_plan_says_what_a_table_leaves() {
     // Too long for a chain that just bootstraps, and refused before any work.
     let short = |primes| super::plan(chain(64, [vec![50], vec![26; primes]].concat()), (127, 1), spec());
     let short = (8..48).find_map(|primes| short(primes).ok()).unwrap();
-    let table = SlotTable::from_fn(ring, |x| (x * 0x9e37_79b9 >> 5) % 127).unwrap();
+    let table = SlotTable::from_fn(ring, |x| ((x * 0x9e37_79b9) >> 5) % 127).unwrap();
     match short.forecast_table(&table) {
         Err(Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits })) => {
             assert!(stage == "table" && missing_bits > 0.0, "{missing_bits}");
