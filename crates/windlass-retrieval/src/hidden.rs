@@ -13,8 +13,9 @@
 //! So whoever asks learns the rows of those keys for which the server evaluated the function, one
 //! guess each, and these can be counted. What an answer shows of other rows is that they are there.
 //!
-//! Tags, sealed rows and padding depend on the schema of the table: tables under two schemas have
-//! nothing in common, also if one key hides the keys of both. Tables under *one* schema (versions of a
+//! Tags depend on the seed of the table, sealed rows and padding on its whole schema: two tables that
+//! were planned with seeds of their own ([`crate::fresh_seed`]) have nothing in common, also if one key
+//! hides the keys of both. Tables under *one* schema (versions of a
 //! table that is changed, and one that is made anew under the schema that clients know) share tags by
 //! necessity, since clients know nothing else of the table. There padding stays as it is too, or what
 //! stays would be rows. Whoever compares two versions sees which entries came, went or have another

@@ -143,7 +143,9 @@ impl Plan {
 
     /// The layout of rows by keys that are hidden by the function of this public key
     /// ([`crate::OprfKey::public`]): sealed, all of one length, each a single entry, in bins that are
-    /// always full, under tags of 128 bits.
+    /// always full, under tags of 128 bits. `seed` and `slack` are as for [`Plan::keywords`]. Give every
+    /// table a seed of its own ([`crate::fresh_seed`]): two tables of one key and one seed have tags in
+    /// common.
     ///
     /// # Errors
     /// As [`Plan::rows`]; [`Error::NoPlan`] for rows that no bin takes as a whole.
@@ -269,6 +271,9 @@ fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
     Moduli::ALL.into_iter().map(of).collect()
 }
 
+/// Bytes of a polynomial, none of which holds more than 24 bits in each coefficient.
+const LARGEST_BIN: usize = N * 24 / 8;
+
 /// Whether any layout takes a row of so many bytes, as the only one of its table.
 fn fits_alone(keyed: bool, longest: usize) -> bool {
     let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
@@ -279,10 +284,9 @@ fn fits_alone(keyed: bool, longest: usize) -> bool {
     plan.is_ok_and(|plan| plan.is_some())
 }
 
-/// The largest number that fits, found by halving; 0 is taken to.
-fn largest(fits: impl Fn(usize) -> bool) -> usize {
-    // No polynomial holds more than 24 bits in each coefficient.
-    let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
+/// The largest number up to `most` that fits, found by halving; 0 is taken to.
+fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut fitting, mut beyond) = (0, most + 1);
     while beyond - fitting > 1 {
         let middle = fitting + (beyond - fitting) / 2;
         if fits(middle) { fitting = middle } else { beyond = middle }
@@ -292,7 +296,7 @@ fn largest(fits: impl Fn(usize) -> bool) -> usize {
 
 /// Bytes of the longest row that any layout takes.
 fn longest_row(keyed: bool) -> usize {
-    largest(|longest| fits_alone(keyed, longest))
+    largest(crate::query::MOST_ROWS * LARGEST_BIN, |longest| fits_alone(keyed, longest))
 }
 
 fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
@@ -327,7 +331,7 @@ fn fits_hidden(rows: RowStatistics, longest: usize, room: Option<usize>) -> bool
 
 /// Bytes of the longest of so many rows beside hidden keys: a bin holds fewer in a larger table.
 fn longest_hidden_row(rows: RowStatistics, room: Option<usize>) -> usize {
-    largest(|longest| fits_hidden(rows, longest, room))
+    largest(LARGEST_BIN, |longest| fits_hidden(rows, longest, room))
 }
 
 fn no_hidden_plan(rows: RowStatistics, wish: &Wish) -> Error {

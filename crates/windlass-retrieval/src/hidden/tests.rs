@@ -7,6 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
 use super::*;
+use crate::bounds::Errors;
 use crate::client::Client;
 use crate::keywords::{Entry, Keywords, read_bin};
 use crate::mask::Mask;
@@ -30,11 +31,13 @@ fn schema(count: usize, choices: usize, bins: usize) -> Schema {
     let statistics = RowStatistics { count, longest: 30, fixed: false, total: 30 * count as u64 };
     let mut schema = Plan::hidden(statistics, &key().public(), "5eed", 1.0, &Wish::default()).unwrap().schema;
     let setting = Setting::new(schema.shape.moduli).unwrap();
-    (schema.shape.rows, schema.shape.columns, schema.shape.selections) = (1, bins, choices);
-    while schema.shape.check(&setting).is_err() {
-        schema.shape.message_bits -= 1;
-    }
+    let shape = &mut schema.shape;
+    (shape.rows, shape.columns, shape.selections, shape.gadget.digits) = (1, bins, choices, 2);
+    (shape.message_bits, shape.gadget) =
+        Errors::of(&setting).message_bits(&shape.expansion(), shape.levels(), shape.gadget.digits).unwrap();
     keywords_mut(&mut schema).choices = choices;
+    // What padding follows from; so a run is like the last one.
+    schema.id = "00112233445566778899aabbccddeeff".into();
     Schema::from_json(&schema.to_json()).unwrap().0
 }
 
@@ -163,7 +166,7 @@ fn rows_and_padding_lie_in_either_of_their_bins_as_often() {
                 others[if places[0] == bin { places[1] } else { places[0] } * 16 / BINS] += 1;
             }
         }
-        assert_eq!(seen[1].0 + BINS as u32 / 8 > count as u32, true, "all rows are there");
+        assert!(seen[1].0 + BINS as u32 / 8 > count as u32, "all rows are there");
         for (all, first, others) in seen {
             let all = f64::from(all);
             assert!(all > 150.0, "{count}");
@@ -222,7 +225,8 @@ fn a_change_touches_the_entries_of_its_rows_alone() {
     let change = |change: KeyChange| bins(&Table::change_hidden(dir.path(), &[change], &key(), &unobserved).unwrap());
     let set = change(KeyChange::Set(b"key 3".to_vec(), b"other".to_vec()));
     let changed = before.iter().filter(|(tag, value)| set.get(tag) != Some(value)).count();
-    assert_eq!((changed, set.len()), (1, before.len()));
+    // The row itself, and what fills up the bin that it may have moved to.
+    assert!(matches!(changed, 1 | 2) && set.len() == before.len(), "{changed} entries changed");
     let removed = change(KeyChange::Remove(b"key 3".to_vec()));
     let gone = set.keys().filter(|tag| !removed.contains_key(tag)).count();
     let kept = set.iter().filter(|(tag, value)| removed.get(tag) == Some(value)).count();
