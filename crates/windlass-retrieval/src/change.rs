@@ -1,18 +1,21 @@
 //! Changes of tables in directories: rows added, replaced and removed by preparing the pieces that
 //! they lie in again.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
+
+use zeroize::Zeroizing;
 
 use crate::bytes::pack;
 use crate::cuckoo::{self, Bins};
 use crate::error::{Error, Result, printable};
 use crate::keywords::{BIN, Entry, Keywords, bin_bytes, read_bin, write_bin};
 use crate::mask::Mask;
+use crate::padding::Padding;
 use crate::query::Selection;
 use crate::rows::Rows;
-use crate::schema::Contents;
-use crate::sealed::Padding;
+use crate::schema::{Contents, Schema};
 use crate::segment_file;
 use crate::setting::{N, Setting};
 use crate::shape::Shape;
@@ -37,6 +40,34 @@ pub enum KeyChange {
     Set(Vec<u8>, Vec<u8>),
     /// The key is not there any more.
     Remove(Vec<u8>),
+}
+
+impl KeyChange {
+    /// The key.
+    pub(crate) fn key(&self) -> &[u8] {
+        match self {
+            Self::Set(key, _) | Self::Remove(key) => key,
+        }
+    }
+
+    /// As it is made in a table whose keys are not hidden.
+    fn plain(&self) -> Edit<'_> {
+        let row = match self {
+            Self::Set(_, row) => Some(Cow::Borrowed(&row[..])),
+            Self::Remove(_) => None,
+        };
+        Edit { name: self.key(), key: Zeroizing::new(self.key().to_vec()), row }
+    }
+}
+
+/// A change of a row by key, as the table holds both.
+pub(crate) struct Edit<'c> {
+    /// What errors call the key.
+    pub name: &'c [u8],
+    /// The key; F of it where keys are hidden.
+    pub key: Zeroizing<Vec<u8>>,
+    /// The row, sealed where keys are hidden; none if there shall be no row of this key.
+    pub row: Option<Cow<'c, [u8]>>,
 }
 
 /// Polynomials of a table while they change.
@@ -94,32 +125,30 @@ impl Table {
     /// # Errors
     /// [`Error::EntryTooLong`], [`Error::Full`]; [`Error::WrongQuestion`], [`Error::BadFile`].
     pub fn change_keys(dir: &Path, changes: &[KeyChange], observer: &Observer<'_>) -> Result<Self> {
-        Self::change_padded(dir, changes, None, observer)
+        Self::change_entries(dir, observer, |_| Ok((changes.iter().map(KeyChange::plain).collect(), None)))
     }
 
-    /// As [`Self::change_keys`], with what fills up the bins of a table whose keys are hidden.
-    pub(crate) fn change_padded(
+    /// As [`Self::change_keys`], of changes that `prepare` makes for the schema of the table, with what
+    /// fills up bins where keys are hidden.
+    pub(crate) fn change_entries<'c>(
         dir: &Path,
-        changes: &[KeyChange],
-        padding: Option<&Padding>,
         observer: &Observer<'_>,
+        prepare: impl FnOnce(&Schema) -> Result<(Vec<Edit<'c>>, Option<Padding>)>,
     ) -> Result<Self> {
         change(dir, observer, |changing| {
+            let (edits, padding) = prepare(&changing.table.schema)?;
             changing.table.schema.check_padding(padding.is_some())?;
             let Contents::Keywords(mut keywords) = changing.table.schema.contents.clone() else {
                 return Err(Error::WrongQuestion { by: "number" });
             };
+            let padding = padding.as_ref();
             let mut bins = OpenBins { changing, keywords: &keywords.clone(), padding, bins: HashMap::new() };
-            for change in changes {
-                let (key, row) = match change {
-                    KeyChange::Set(key, row) => (key, Some(row)),
-                    KeyChange::Remove(key) => (key, None),
-                };
+            for Edit { name, key, row } in &edits {
                 if bins.remove(key)? {
                     keywords.count = keywords.count.saturating_sub(1);
                 }
                 if let Some(row) = row {
-                    bins.insert(key, row)?;
+                    bins.insert(key, row, name)?;
                     keywords.count += 1;
                 }
             }
@@ -184,7 +213,7 @@ impl OpenBins<'_, '_> {
             let tag_bytes = self.keywords.tag_bytes;
             let mut entries = read_bin(self.changing.polynomial(number), bits, tag_bytes).ok_or(Error::BadRow)?;
             if let Some(padding) = self.padding {
-                padding.take_off(self.keywords, bits, number, &mut entries);
+                padding.take_off(self.keywords, self.changing.shape(), number, &mut entries);
             }
             self.bins.insert(number, entries);
         }
@@ -208,11 +237,13 @@ impl OpenBins<'_, '_> {
         Ok(found)
     }
 
-    fn insert(&mut self, key: &[u8], row: &[u8]) -> Result<()> {
+    /// Puts in all fragments of a row; errors give its key this name.
+    fn insert(&mut self, key: &[u8], row: &[u8], name: &[u8]) -> Result<()> {
         for entry in self.keywords.entries(key, row)? {
-            let seed = entry.tag as usize;
+            // Where bins are filled up, nothing that tags tell may say where rows lie.
+            let seed = self.padding.map_or(entry.tag as u64, |padding| padding.turn(entry.tag)) as usize;
             if !cuckoo::insert(self, entry, seed)? {
-                return Err(Error::Full { key: printable(key) });
+                return Err(Error::Full { key: printable(name) });
             }
         }
         Ok(())
@@ -223,7 +254,7 @@ impl OpenBins<'_, '_> {
         let bits = self.changing.shape().message_bits;
         for (number, mut entries) in self.bins {
             if let Some(padding) = self.padding {
-                padding.fill(self.keywords, bits, number, &mut entries);
+                padding.fill(self.keywords, self.changing.shape(), number, &mut entries);
             }
             let coefficients = self.changing.polynomial(number);
             coefficients.fill(0);
@@ -236,7 +267,11 @@ impl Bins for OpenBins<'_, '_> {
     type Entry = Entry;
 
     fn places(&self, entry: &Entry) -> (Vec<usize>, usize) {
-        (self.keywords.bins(self.changing.shape(), entry.tag), self.keywords.entry_bytes(entry))
+        let mut places = self.keywords.bins(self.changing.shape(), entry.tag);
+        if self.padding.is_some_and(|padding| padding.is_turned(entry.tag)) {
+            places.reverse();
+        }
+        (places, self.keywords.entry_bytes(entry))
     }
 
     fn free(&mut self, number: usize) -> Result<usize> {

@@ -174,7 +174,7 @@ impl Client {
     }
 
     /// The records that an answer holds, without the table's mask.
-    fn decrypt(&self, answer: &Answer, portions: &Portions<'_>) -> Result<Vec<Zeroizing<Vec<i64>>>> {
+    pub(crate) fn decrypt(&self, answer: &Answer, portions: &Portions<'_>) -> Result<Vec<Zeroizing<Vec<i64>>>> {
         check_same_keys("decrypt an answer", self.secret.key_id(), answer.key)?;
         let table = self.schema.hash();
         if answer.table != table {

@@ -7,40 +7,82 @@
 //!
 //! - tags are 128 bits that nobody recognises without the server's help for that very key;
 //! - a row is padded to the longest and sealed (ChaCha20-Poly1305) under a key from F(key);
-//! - bins are filled up with entries of random bytes, and lie in the order of their tags: a bin does not
-//!   tell how many of its entries are rows.
+//! - bins are filled up with random entries whose tags belong to their bin as tags of rows do, and
+//!   lie in the order of their tags: a bin does not tell how many of its entries are rows.
 //!
 //! So whoever asks learns the rows of those keys for which the server evaluated the function, one
 //! guess each, and these can be counted. What an answer shows of other rows is that they are there.
+//!
+//! Tags depend on the seed of the table, sealed rows and padding on its whole schema: two tables that
+//! were planned with seeds of their own ([`crate::fresh_seed`]) have nothing in common, also if one key
+//! hides the keys of both. Tables under *one* schema (versions of a
+//! table that is changed, and one that is made anew under the schema that clients know) share tags by
+//! necessity, since clients know nothing else of the table. There padding stays as it is too, or what
+//! stays would be rows. Whoever compares two versions sees which entries came, went or have another
+//! value: the last are rows.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use rayon::prelude::*;
+use zeroize::Zeroizing;
 
-use crate::change::KeyChange;
-use crate::error::{Error, Result};
+use crate::change::{Edit, KeyChange};
+use crate::error::{Error, Result, printable};
 use crate::oprf::{OUTPUT, OprfKey};
+use crate::padding::Padding;
 use crate::plan::Plan;
 use crate::question::Wanted;
 use crate::schema::Schema;
-use crate::sealed::{Oprf, Padding};
+use crate::sealed::Sealing;
 use crate::shape::setting_of;
 use crate::store::{create, source_of};
-use crate::table::{ByKey, Observer, Source, Table};
+use crate::table::{Fill, Observer, Source, Table, fill_bins};
 
-/// Rows under F(key), sealed, and what fills bins up.
-fn hide<K, R>(schema: &Schema, key: &OprfKey, rows: &[(K, R)]) -> Result<(Vec<([u8; OUTPUT], Vec<u8>)>, Padding)>
-where
-    K: AsRef<[u8]> + Sync,
-    R: AsRef<[u8]> + Sync,
-{
+/// How rows are sealed and bins filled up under a schema whose keys this key hides.
+fn hiding<'s>(schema: &'s Schema, key: &OprfKey) -> Result<(Sealing<'s>, Padding)> {
     let oprf = schema.oprf.as_ref().ok_or(Error::PlainKeys)?;
     oprf.check_key(key)?;
-    let hide = |(name, row): &(K, R)| {
-        let output = key.evaluate(name.as_ref())?;
-        Ok((output, oprf.seal(&output, name.as_ref(), row.as_ref())?))
+    let table = schema.hash();
+    Ok((Sealing::new(oprf, table), Padding::of(oprf, key, &table)))
+}
+
+/// F of some keys.
+fn outputs_of(key: &OprfKey, names: Vec<&[u8]>) -> Result<Zeroizing<Vec<[u8; OUTPUT]>>> {
+    let mut outputs = Zeroizing::new(vec![[0; OUTPUT]; names.len()]);
+    let evaluate = |(output, name): (&mut [u8; OUTPUT], &[u8])| -> Result<()> {
+        *output = key.evaluate(name)?;
+        Ok(())
     };
-    Ok((rows.par_iter().map(hide).collect::<Result<_>>()?, Padding::of(oprf, key)))
+    outputs.par_iter_mut().zip(names).try_for_each(evaluate)?;
+    Ok(outputs)
+}
+
+/// Rows whose keys are hidden. They are sealed when the schema is known under which the table is made:
+/// a build that goes on keeps the one that it began with.
+struct Hidden<'a, K, R> {
+    rows: &'a [(K, R)],
+    outputs: Zeroizing<Vec<[u8; OUTPUT]>>,
+    key: &'a OprfKey,
+}
+
+impl<'a, K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Hidden<'a, K, R> {
+    fn new(schema: &Schema, rows: &'a [(K, R)], key: &'a OprfKey) -> Result<Self> {
+        hiding(schema, key)?;
+        let outputs = outputs_of(key, rows.iter().map(|(name, _)| name.as_ref()).collect())?;
+        Ok(Self { rows, outputs, key })
+    }
+}
+
+impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for Hidden<'_, K, R> {
+    fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
+        let (sealing, padding) = hiding(schema, self.key)?;
+        let seal = |(output, (name, row)): (&'s [u8; OUTPUT], &(K, R))| {
+            Ok((output, sealing.seal(output, name.as_ref(), row.as_ref())?))
+        };
+        let sealed: Vec<_> = self.outputs.par_iter().zip(self.rows).map(seal).collect::<Result<_>>()?;
+        fill_bins(sealed, &|number| printable(self.rows[number].0.as_ref()), Some(padding), schema)
+    }
 }
 
 impl Table {
@@ -54,9 +96,8 @@ impl Table {
         K: AsRef<[u8]> + Sync,
         R: AsRef<[u8]> + Sync,
     {
-        let (setting, (hidden, padding)) = (setting_of(&plan.schema.shape)?, hide(&plan.schema, key, rows)?);
-        let source = ByKey { rows: &hidden, padding: Some(padding) };
-        Self::fill(&plan.schema, &setting, &*source.filler(&plan.schema)?, observer)
+        let (setting, hidden) = (setting_of(&plan.schema.shape)?, Hidden::new(&plan.schema, rows, key)?);
+        Self::fill(&plan.schema, &setting, &*hidden.filler(&plan.schema)?, observer)
     }
 
     /// Prepares rows by hidden keys in a directory, as [`Self::create_keywords`].
@@ -74,9 +115,9 @@ impl Table {
         K: AsRef<[u8]> + Sync,
         R: AsRef<[u8]> + Sync,
     {
-        let (hidden, padding) = hide(schema, key, rows)?;
-        let source = source_of(schema, hidden.iter().map(|(name, row)| [&name[..], &row[..]]));
-        create(dir, schema, source, &ByKey { rows: &hidden, padding: Some(padding) }, observer)
+        let hidden = Hidden::new(schema, rows, key)?;
+        let parts = hidden.outputs.iter().zip(rows).map(|(output, (_, row))| [&output[..], row.as_ref()]);
+        create(dir, schema, source_of(schema, parts), &hidden, observer)
     }
 
     /// Changes rows by hidden keys, as [`Self::change_keys`].
@@ -84,18 +125,19 @@ impl Table {
     /// # Errors
     /// As there and as [`Self::of_hidden`].
     pub fn change_hidden(dir: &Path, changes: &[KeyChange], key: &OprfKey, observer: &Observer<'_>) -> Result<Self> {
-        let schema = Self::open(dir, false)?.schema().clone();
-        let oprf = schema.oprf.as_ref().ok_or(Error::PlainKeys)?;
-        oprf.check_key(key)?;
-        let hide = |change: &KeyChange| match change {
-            KeyChange::Set(name, row) => {
-                let output = key.evaluate(name)?;
-                Ok(KeyChange::Set(output.to_vec(), oprf.seal(&output, name, row)?))
+        Self::change_entries(dir, observer, |schema| {
+            let (sealing, padding) = hiding(schema, key)?;
+            let outputs = outputs_of(key, changes.iter().map(KeyChange::key).collect())?;
+            let mut edits = Vec::with_capacity(changes.len());
+            for (change, output) in changes.iter().zip(outputs.iter()) {
+                let row = match change {
+                    KeyChange::Set(name, row) => Some(Cow::Owned(sealing.seal(output, name, row)?)),
+                    KeyChange::Remove(_) => None,
+                };
+                edits.push(Edit { name: change.key(), key: Zeroizing::new(output.to_vec()), row });
             }
-            KeyChange::Remove(name) => Ok(KeyChange::Remove(key.evaluate(name)?.to_vec())),
-        };
-        let hidden = changes.par_iter().map(hide).collect::<Result<Vec<_>>>()?;
-        Self::change_padded(dir, &hidden, Some(&Padding::of(oprf, key)), observer)
+            Ok((edits, Some(padding)))
+        })
     }
 
     /// Whether there is a row of this key, in a table whose keys are hidden.
@@ -104,7 +146,7 @@ impl Table {
     /// As [`Self::has_key`] and [`Self::of_hidden`].
     pub fn has_hidden_key(&self, name: &[u8], key: &OprfKey) -> Result<bool> {
         self.check_oprf_key(key)?;
-        self.has_tag(&key.evaluate(name)?)
+        self.has_tag(&*Zeroizing::new(key.evaluate(name)?))
     }
 
     /// Refuses another OPRF key than the one that hides the keys of this table.
@@ -117,10 +159,10 @@ impl Table {
 }
 
 /// Keys of a client as the server's function hides them ([`crate::Blinding::finish`]): what is asked
-/// for, and what opens the rows.
+/// for, and what opens the rows. Its memory is overwritten when it goes.
 pub struct HiddenKeys<'s> {
-    oprf: &'s Oprf,
-    outputs: Vec<[u8; OUTPUT]>,
+    sealing: Sealing<'s>,
+    outputs: Zeroizing<Vec<[u8; OUTPUT]>>,
 }
 
 impl<'s> HiddenKeys<'s> {
@@ -129,7 +171,9 @@ impl<'s> HiddenKeys<'s> {
     /// # Errors
     /// [`Error::PlainKeys`] where keys are not hidden.
     pub fn new(schema: &'s Schema, outputs: Vec<[u8; OUTPUT]>) -> Result<Self> {
-        Ok(Self { oprf: schema.oprf.as_ref().ok_or(Error::PlainKeys)?, outputs })
+        let outputs = Zeroizing::new(outputs);
+        let oprf = schema.oprf.as_ref().ok_or(Error::PlainKeys)?;
+        Ok(Self { sealing: Sealing::new(oprf, schema.hash()), outputs })
     }
 
     /// What is asked for: [`crate::Client::query`] and [`crate::Client::read`] take it.
@@ -137,16 +181,22 @@ impl<'s> HiddenKeys<'s> {
         Wanted::Keys(self.outputs.iter().map(|output| output.to_vec()).collect())
     }
 
-    /// The rows in sealed ones, as [`crate::Client::read`] gives them.
+    /// The rows in sealed ones, as [`crate::Client::read`] gives them: one for each key, in the same
+    /// order.
     ///
     /// # Errors
-    /// [`Error::BadRow`] for one that does not open.
+    /// [`Error::Mismatch`] for another number of rows than of keys; [`Error::BadRow`] for one that does
+    /// not open.
     pub fn open(&self, rows: Vec<Option<Vec<u8>>>) -> Result<Vec<Option<Vec<u8>>>> {
+        let (got, expected) = (rows.len(), self.outputs.len());
+        if got != expected {
+            return Err(Error::Mismatch { what: "the list of sealed rows", got, expected });
+        }
         let open = |(row, output): (Option<Vec<u8>>, &[u8; OUTPUT])| match row {
             None => Ok(None),
-            Some(sealed) => self.oprf.open(output, &sealed).map(Some).ok_or(Error::BadRow),
+            Some(sealed) => self.sealing.open(output, &sealed).map(Some).ok_or(Error::BadRow),
         };
-        rows.into_iter().zip(&self.outputs).map(open).collect()
+        rows.into_iter().zip(self.outputs.iter()).map(open).collect()
     }
 }
 
@@ -155,3 +205,6 @@ impl std::fmt::Debug for HiddenKeys<'_> {
         f.debug_struct("HiddenKeys").field("keys", &self.outputs.len()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

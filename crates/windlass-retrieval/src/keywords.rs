@@ -228,19 +228,46 @@ impl Keywords {
     }
 }
 
+/// Two multipliers without a pattern in their bits, one for each choice, and one for both.
+const MIX: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
+const STIR: u64 = 0xff51_afd7_ed55_8ccd;
+
 /// The first `choices` of two bins that follow from the tag.
 pub(crate) fn places(tag: u64, choices: usize, bins: usize) -> Vec<usize> {
-    // Two multipliers without a pattern in their bits.
-    const MIX: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
     MIX[..choices].iter().map(|mix| spread(tag, *mix, bins as u64)).collect()
 }
 
 /// A number below `bins` that follows from the tag.
 fn spread(tag: u64, mix: u64, bins: u64) -> usize {
     let mut x = tag.wrapping_mul(mix);
-    x = (x ^ (x >> 32)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    x = (x ^ (x >> 32)).wrapping_mul(STIR);
     x ^= x >> 33;
     ((u128::from(x) * u128::from(bins)) >> 64) as usize
+}
+
+/// A tag whose place by this choice is this bin. If `random` is uniform, so is the tag among all such
+/// tags, up to 2^−64 in each probability.
+///
+/// Every step of [`spread`] before the last is a bijection of 64-bit words, and the last one takes the
+/// interval of x from ⌈bin·2^64/bins⌉ to ⌈(bin + 1)·2^64/bins⌉ − 1 to `bin`. So x is drawn from the
+/// interval, and the bijections are undone: an odd factor by its inverse modulo 2^64, and x ^ (x >> k) by
+/// itself if k ≥ 32.
+pub(crate) fn tag_in(bin: usize, bins: usize, choice: usize, random: u128) -> u64 {
+    let start = |bin: usize| ((bin as u128) << 64).div_ceil(bins as u128);
+    let mut x = (start(bin) + random % (start(bin + 1) - start(bin))) as u64;
+    x = (x ^ (x >> 33)).wrapping_mul(const { inverse(STIR) });
+    (x ^ (x >> 32)).wrapping_mul(const { [inverse(MIX[0]), inverse(MIX[1])] }[choice])
+}
+
+/// The inverse of an odd number modulo 2^64, by Newton's iteration: each round doubles the bits that
+/// are right, of which there are three at first.
+const fn inverse(odd: u64) -> u64 {
+    let (mut found, mut round) = (odd, 0);
+    while round < 5 {
+        found = found.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(found)));
+        round += 1;
+    }
+    found
 }
 
 /// The entries in a bin; none when the coefficients are no bin.
@@ -292,6 +319,24 @@ mod tests {
 
     fn keywords() -> Keywords {
         Keywords { count: 1, choices: 2, fragments: 3, fragment_bytes: 5, seed: "00".into(), tag_bytes: TAG }
+    }
+
+    #[test]
+    fn tags_are_made_for_every_bin_and_choice() {
+        let ends = [0, 1, u128::MAX, u128::MAX / 3, 1 << 64, u128::from(u64::MAX)];
+        for bins in [1usize, 2, 3, 16, 801, 4096 * 4096 + 1] {
+            for bin in [0, bins / 3, bins / 2, bins - 1] {
+                for (choice, random) in [0, 1].into_iter().flat_map(|choice| ends.map(|end| (choice, end))) {
+                    let tag = tag_in(bin, bins, choice, random);
+                    assert_eq!(places(tag, 2, bins)[choice], bin, "{bins} bins, choice {choice}, {random}");
+                }
+            }
+        }
+        // All tags of a bin are made, and each of them once: here the whole interval of few tags.
+        let (bins, bin) = (1usize << 60, 12_345);
+        let tags: std::collections::BTreeSet<u64> = (0..16).map(|random| tag_in(bin, bins, 1, random)).collect();
+        assert_eq!(tags.len(), 16);
+        assert!(tags.iter().all(|&tag| places(tag, 2, bins)[1] == bin));
     }
 
     #[test]

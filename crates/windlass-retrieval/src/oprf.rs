@@ -38,8 +38,8 @@ const BLOCK: usize = 128;
 
 /// The first line of a file with a key, before its 64 hexadecimal digits.
 const FORMAT: &str = "windlass-oprf-key-1 ";
-/// Longest file of a key.
-const MOST_BYTES: u64 = 4096;
+/// Bytes of a file of a key: the first line, the digits and the end of the line.
+const FILE_BYTES: usize = FORMAT.len() + 2 * POINT + 1;
 
 /// The 64 bytes that `expand_message_xmd` (RFC 9380, §5.3.1) makes of a message: one block.
 fn expand(message: &[u8]) -> Zeroizing<[u8; 64]> {
@@ -117,32 +117,52 @@ impl OprfKey {
     }
 
     /// The key in 32 bytes, little-endian; none for zero, and for what is not canonical.
-    pub fn from_bytes(bytes: [u8; 32]) -> Option<Self> {
-        let scalar = Option::<Scalar>::from(Scalar::from_canonical_bytes(bytes))?;
-        (scalar != Scalar::ZERO).then_some(Self(scalar))
+    pub fn from_bytes(mut bytes: [u8; 32]) -> Option<Self> {
+        let scalar = Option::<Scalar>::from(Scalar::from_canonical_bytes(bytes)).map(Zeroizing::new);
+        bytes.zeroize();
+        scalar.filter(|scalar| **scalar != Scalar::ZERO).map(|scalar| Self(*scalar))
     }
 
-    /// The key in a file that [`Self::save`] wrote.
+    /// The key in a file that [`Self::save`] wrote. A key has one such file: 64 lowercase digits, and
+    /// an end of line behind them.
     ///
     /// # Errors
     /// [`Error::BadFile`].
     pub fn load(path: &Path) -> Result<Self> {
         let refuse = |reason: String| Error::BadFile { path: path.to_owned(), reason };
         let system = |error: std::io::Error| refuse(WireError::from(error).to_string());
-        let mut text = Zeroizing::new(String::new());
-        let file = std::fs::File::open(path).map_err(system)?;
-        std::io::Read::read_to_string(&mut std::io::Read::take(file, MOST_BYTES), &mut text).map_err(system)?;
-        let digits = text.trim_end().strip_prefix(FORMAT).filter(|digits| digits.len() == 64);
-        let bytes = digits.and_then(|digits| {
-            let mut bytes = Zeroizing::new([0; 32]);
-            for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks_exact(2)) {
-                *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        // A byte more than there should be shows a longer file.
+        let (mut text, mut length) = (Zeroizing::new([0; FILE_BYTES + 1]), 0);
+        let mut file = std::fs::File::open(path).map_err(system)?;
+        while length < text.len() {
+            match std::io::Read::read(&mut file, &mut text[length..]) {
+                Ok(0) => break,
+                Ok(count) => length += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(system(error)),
             }
-            Some(bytes)
-        });
-        bytes.and_then(|bytes| Self::from_bytes(*bytes)).ok_or_else(|| {
+        }
+        Self::parse(&text[..length]).ok_or_else(|| {
             refuse("not an OPRF key: give the file that hid the keys of the table when it was made".to_owned())
         })
+    }
+
+    /// The key in the text of a file.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let digits = text.strip_prefix(FORMAT.as_bytes())?.strip_suffix(b"\n")?;
+        let digit = |digit: u8| match digit {
+            b'0'..=b'9' => Some(digit - b'0'),
+            b'a'..=b'f' => Some(digit - b'a' + 10),
+            _ => None,
+        };
+        let mut bytes = Zeroizing::new([0; 32]);
+        if digits.len() != 2 * bytes.len() {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
+            *byte = digit(pair[0])? << 4 | digit(pair[1])?;
+        }
+        Self::from_bytes(*bytes)
     }
 
     /// Writes the key to a new file that its owner alone may read.
@@ -210,11 +230,13 @@ impl Blinding {
     }
 
     fn with(inputs: Vec<Vec<u8>>, blinds: Vec<Scalar>) -> Result<Self> {
-        let mut points = Vec::with_capacity(POINT * inputs.len());
-        for (input, blind) in inputs.iter().zip(&blinds) {
-            points.extend((to_group(input)? * blind).compress().to_bytes());
+        // Made first, so that keys and blinds are overwritten also where a key is refused.
+        let points = Vec::with_capacity(POINT * inputs.len());
+        let mut blinding = Self { inputs, blinds, points };
+        for (input, blind) in blinding.inputs.iter().zip(&blinding.blinds) {
+            blinding.points.extend((to_group(input)? * blind).compress().to_bytes());
         }
-        Ok(Self { inputs, blinds, points })
+        Ok(blinding)
     }
 
     /// What is sent to the server: 32 bytes for each key.
@@ -232,8 +254,9 @@ impl Blinding {
         if points.len() != self.inputs.len() {
             return Err(Error::BadPoints { what: WHAT, reason: "another number of points than was sent" });
         }
-        let output =
-            |((input, blind), point): ((&Vec<u8>, &Scalar), RistrettoPoint)| finalise(input, &(point * blind.invert()));
+        let output = |((input, blind), point): ((&Vec<u8>, &Scalar), RistrettoPoint)| {
+            finalise(input, &(point * *Zeroizing::new(blind.invert())))
+        };
         Ok(self.inputs.iter().zip(&self.blinds).zip(points).map(output).collect())
     }
 }
@@ -322,7 +345,15 @@ mod tests {
         let whole = std::fs::read_to_string(&file).unwrap();
         let zero = format!("{FORMAT}{}", "0".repeat(64));
         let large = format!("{FORMAT}{}", "f".repeat(64));
-        for bad in ["", &whole[1..], &whole[..whole.len() - 2], &zero, &large, &whole.replace('5', "g"), "\u{e9}"] {
+        let (zero, large) = (zero + "\n", large + "\n");
+        // One encoding alone: signs, capitals, and other ends of the line are read by some parsers.
+        let start = FORMAT.len();
+        let signed = format!("{}+{}", &whole[..start], &whole[start + 1..]);
+        let replaced = [('b', "B"), ('5', "g"), ('\n', ""), ('\n', "\n\n"), ('\n', "\r\n"), ('\n', " \n")]
+            .map(|(from, to)| whole.replace(from, to));
+        let others = ["", &whole[1..], &whole[..whole.len() - 2], &zero, &large, &signed, "\u{e9}"];
+        for bad in replaced.iter().map(String::as_str).chain(others) {
+            assert_ne!(bad, whole);
             std::fs::write(&file, bad).unwrap();
             assert!(matches!(OprfKey::load(&file), Err(Error::BadFile { .. })), "{bad:?}");
         }

@@ -1,56 +1,18 @@
 //! Choosing the layout of a table: everything is stated before anything is made.
 
-use serde::Serialize;
-
+use crate::bins::Hashing;
 use crate::bounds::Errors;
 use crate::bytes::coefficients_of;
 use crate::error::{Error, Result};
-use crate::keywords::{BIN, Keywords, LONG_TAG, TAG, bin_bytes};
+use crate::keywords::{Keywords, LONG_TAG, TAG, bin_bytes};
 use crate::rows::Rows;
 use crate::schema::{Contents, Schema};
 use crate::sealed::Oprf;
+use crate::seconds::{PREPARE, Seconds};
 use crate::selector::SelectorGadget;
 use crate::setting::{Moduli, N, Setting};
 use crate::shape::{Shape, Sizes};
-
-/// What a plan must keep to; None is no limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wish {
-    /// Most bytes of a client's evaluation keys.
-    pub keys: Option<u64>,
-    /// Most bytes of the query for one row.
-    pub query: Option<u64>,
-    /// Most bytes of the answer for one row.
-    pub answer: Option<u64>,
-    /// Rows that there shall be room for, where that are more than there are.
-    pub room: Option<usize>,
-}
-
-/// What rows are like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowStatistics {
-    /// How many.
-    pub count: usize,
-    /// Bytes of the longest.
-    pub longest: usize,
-    /// Whether all have that length.
-    pub fixed: bool,
-    /// Bytes of all.
-    pub total: u64,
-}
-
-impl RowStatistics {
-    /// Those of some rows.
-    ///
-    /// # Errors
-    /// [`Error::Empty`].
-    pub fn of<R: AsRef<[u8]>>(rows: &[R]) -> Result<Self> {
-        let lengths = || rows.iter().map(|row| row.as_ref().len());
-        let longest = lengths().max().ok_or(Error::Empty)?;
-        let fixed = longest > 0 && lengths().all(|length| length == longest);
-        Ok(Self { count: rows.len(), longest, fixed, total: lengths().map(|length| length as u64).sum() })
-    }
-}
+use crate::wish::{RowStatistics, Wish};
 
 /// A layout, with what it takes.
 #[derive(Debug, Clone)]
@@ -68,37 +30,6 @@ pub struct Plan {
     pub portion: [u64; 2],
     /// Bytes of all rows.
     pub data: u64,
-}
-
-/// Seconds on one core of the machine whose rates are built in: an AMD EPYC with AVX2.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Seconds {
-    /// Preparing the table.
-    pub prepare: f64,
-    /// Answering a query for one row.
-    pub answer: f64,
-}
-
-/// Seconds of a key switch of an expansion, its part of the tile included.
-const SWITCH: f64 = 0.17e-3;
-/// Seconds of an external product: transforms of the ciphertext, and of each digit.
-const PRODUCT: [f64; 2] = [0.07e-3, 0.032e-3];
-/// Bytes of prepared table that a scan reads in a second, for one selection and for each that
-/// follows.
-const SCAN: [f64; 2] = [11e9, 25e9];
-/// Bytes of data that are prepared in a second.
-const PREPARE: f64 = 110e6;
-
-impl Shape {
-    /// Seconds that a query of `selections` selections takes to answer.
-    pub fn seconds(&self, sizes: &Sizes, selections: usize) -> f64 {
-        let times = selections as f64;
-        let switches = self.switches();
-        let products = self.columns - 1 + crate::shape::index_bits(self.records) as usize;
-        let product = PRODUCT[0] + PRODUCT[1] * f64::from(self.gadget.digits);
-        let scan = sizes.prepared as f64 * (1.0 / SCAN[0] + (times - 1.0) / SCAN[1]);
-        times * (switches as f64 * SWITCH + products as f64 * product + 0.3e-3) + scan
-    }
 }
 
 /// The layouts that are tried.
@@ -203,46 +134,51 @@ impl Plan {
     /// # Errors
     /// As [`Plan::rows`].
     pub fn keywords(rows: RowStatistics, seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
-        Self::by_key(rows, (seed, TAG), slack, wish)
-    }
-
-    /// The layout of rows by keys that are hidden by the function of this public key
-    /// ([`crate::OprfKey::public`]): sealed, all of one length, in bins that are always full, under
-    /// tags of 128 bits.
-    ///
-    /// # Errors
-    /// As [`Plan::rows`].
-    pub fn hidden(rows: RowStatistics, public: &[u8; 32], seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
-        let oprf = Oprf::new(public, rows.longest);
-        let sealed = oprf.sealed_bytes();
-        let total = (rows.count as u64).saturating_mul(sealed as u64);
-        let rows = RowStatistics { longest: sealed, fixed: sealed > 0, total, ..rows };
-        let plan = Self::by_key(rows, (seed, LONG_TAG), slack, wish)?;
-        let mut schema = plan.schema;
-        if schema.portions() > 1 {
-            let reason = "rows beside hidden keys are sealed as a whole, and these are too long for that: keep what is \
-                          long elsewhere, and put where it is and what opens it into the table";
-            return Err(Error::NoPlan { rows: rows.count, bytes: oprf.row_bytes, reason: reason.to_owned() });
-        }
-        schema.hide(oprf);
-        Ok(Self { schema, ..plan })
-    }
-
-    fn by_key(rows: RowStatistics, hashed: (&str, usize), slack: f64, wish: &Wish) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        Self::best_by_key(rows, hashed, slack, wish)?.ok_or_else(|| no_plan(rows, true, wish))
+        let hashing = Hashing { seed, tag_bytes: TAG };
+        Self::best_by_key(rows, hashing, slack, wish)?.ok_or_else(|| no_plan(rows, true, wish))
     }
 
-    fn best_by_key(rows: RowStatistics, hashed: (&str, usize), slack: f64, wish: &Wish) -> Result<Option<Self>> {
+    /// The layout of rows by keys that are hidden by the function of this public key
+    /// ([`crate::OprfKey::public`]): sealed, all of one length, each a single entry, in bins that are
+    /// always full, under tags of 128 bits. `seed` and `slack` are as for [`Plan::keywords`]. Give every
+    /// table a seed of its own ([`crate::fresh_seed`]): two tables of one key and one seed have tags in
+    /// common.
+    ///
+    /// # Errors
+    /// As [`Plan::rows`]; [`Error::NoPlan`] for rows that no bin takes as a whole.
+    pub fn hidden(rows: RowStatistics, public: &[u8; 32], seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
+        if rows.count == 0 {
+            return Err(Error::Empty);
+        }
+        let plan = Self::best_hidden(rows, public, (seed, slack), wish)?;
+        plan.ok_or_else(|| no_hidden_plan(rows, wish))
+    }
+
+    fn best_hidden(
+        rows: RowStatistics,
+        public: &[u8; 32],
+        (seed, slack): (&str, f64),
+        wish: &Wish,
+    ) -> Result<Option<Self>> {
+        let (oprf, hashing) = (Oprf::new(public, rows.longest), Hashing { seed, tag_bytes: LONG_TAG });
+        let plan = Self::best_by_key(oprf.sealed_rows(rows), hashing, slack, wish)?;
+        Ok(plan.map(|mut plan| {
+            plan.schema.hide(oprf);
+            plan
+        }))
+    }
+
+    fn best_by_key(rows: RowStatistics, hashing: Hashing<'_>, slack: f64, wish: &Wish) -> Result<Option<Self>> {
         let settings = settings()?;
         let grown = rows.count.max(wish.room.unwrap_or(0)) as f64 / rows.count as f64;
         let plans = candidates().flat_map(|candidate| [1, 2].map(|choices| (candidate, choices)));
         let plans = plans.filter_map(|((moduli, digits, height), choices)| {
             let (setting, errors) = &settings[moduli as usize];
             let start = blank(moduli, height, digits, choices);
-            let contents = |bits: u32| Keywords::of(rows, bits, choices, hashed);
+            let contents = |bits: u32| Keywords::of(rows, bits, choices, hashing);
             let shape = settle(errors, &start, |bits| {
                 let bins = contents(bits)?.bins_for(rows, bits, grown)?;
                 Some((((bins as f64 * slack).ceil() as usize).max(choices), N, 1))
@@ -300,64 +236,15 @@ impl Schema {
     /// as much as a plan with that [`Wish::room`] would give them.
     pub fn has_room(&self, rows: RowStatistics, room: usize) -> bool {
         let room = rows.count.max(room);
+        let sealed = self.oprf.as_ref().map_or(rows, |oprf| oprf.sealed_rows(rows));
         match &self.contents {
             Contents::Rows(contents) => room <= contents.capacity(&self.shape),
             Contents::Keywords(contents) => {
                 let grown = room as f64 / rows.count.max(1) as f64;
-                let bins = contents.bins_for(rows, self.shape.message_bits, grown);
+                let bins = contents.bins_for(sealed, self.shape.message_bits, grown);
                 bins.is_some_and(|bins| bins <= self.shape.polynomials())
             }
         }
-    }
-}
-
-/// Bytes of a fragment of a long row: four of them fill a bin of so many bytes.
-fn quarter(bin: usize, overhead: usize) -> usize {
-    ((bin - BIN) / 4).saturating_sub(overhead).max(1)
-}
-
-impl Keywords {
-    /// What keys are like in bins of polynomials of these bits.
-    fn of(rows: RowStatistics, bits: u32, choices: usize, (seed, tag_bytes): (&str, usize)) -> Option<Self> {
-        let room = bin_bytes(bits).checked_sub(BIN + tag_bytes + 2)?;
-        let quarter = quarter(bin_bytes(bits), tag_bytes + 2);
-        let fragment_bytes = if rows.longest <= room / 4 { rows.longest } else { quarter };
-        let fragments = rows.longest.div_ceil(fragment_bytes.max(1)).max(1);
-        (fragments <= crate::query::MOST_ROWS).then(|| Self {
-            count: rows.count,
-            choices,
-            fragments,
-            fragment_bytes: fragment_bytes.max(1),
-            seed: seed.to_owned(),
-            tag_bytes,
-        })
-    }
-
-    /// Bins that should do for rows `grown` times as many.
-    fn bins_for(&self, rows: RowStatistics, bits: u32, grown: f64) -> Option<usize> {
-        let room = bin_bytes(bits).checked_sub(BIN)? as f64;
-        let entries = rows.count as f64
-            * grown
-            * (rows.total as f64 / rows.count as f64 / self.fragment_bytes as f64).ceil().max(1.0);
-        let total = rows.total as f64 * grown + entries * self.overhead() as f64;
-        let entry = (total / entries).max((self.overhead() + self.fragment_bytes.min(rows.longest)) as f64 / 2.0);
-        let bins = if self.choices == 1 {
-            // The fullest of Poisson bins: six standard deviations above the mean.
-            let most = room / entry;
-            let mean = most + 18.0 - (36.0 * most + 324.0).sqrt();
-            if mean < 1.0 {
-                return None;
-            }
-            entries / mean
-        } else {
-            // Beside what moves cannot fill, half an entry is left over in each bin.
-            let usable = 0.94 * (room - entry / 2.0);
-            if usable <= entry {
-                return None;
-            }
-            total / usable
-        };
-        Some(bins.ceil() as usize)
     }
 }
 
@@ -384,29 +271,35 @@ fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
     Moduli::ALL.into_iter().map(of).collect()
 }
 
+/// Bytes of a polynomial, none of which holds more than 24 bits in each coefficient.
+const LARGEST_BIN: usize = N * 24 / 8;
+
 /// Whether any layout takes a row of so many bytes, as the only one of its table.
 fn fits_alone(keyed: bool, longest: usize) -> bool {
     let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
     let plan = match keyed {
-        true => Plan::best_by_key(rows, ("00", TAG), 1.0, &Wish::default()),
+        true => Plan::best_by_key(rows, Hashing { seed: "00", tag_bytes: TAG }, 1.0, &Wish::default()),
         false => Plan::best_by_number(rows, &Wish::default()),
     };
     plan.is_ok_and(|plan| plan.is_some())
 }
 
-/// Bytes of the longest row that any layout takes, found by halving.
-fn longest_row(keyed: bool) -> usize {
-    // No polynomial holds more than 24 bits in each coefficient.
-    let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
+/// The largest number up to `most` that fits, found by halving; 0 is taken to.
+fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut fitting, mut beyond) = (0, most + 1);
     while beyond - fitting > 1 {
         let middle = fitting + (beyond - fitting) / 2;
-        if fits_alone(keyed, middle) { fitting = middle } else { beyond = middle }
+        if fits(middle) { fitting = middle } else { beyond = middle }
     }
     fitting
 }
 
+/// Bytes of the longest row that any layout takes.
+fn longest_row(keyed: bool) -> usize {
+    largest(crate::query::MOST_ROWS * LARGEST_BIN, |longest| fits_alone(keyed, longest))
+}
+
 fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
-    let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
     let reason = if rows.longest > 0 && !fits_alone(keyed, rows.longest) {
         let most = longest_row(keyed);
         let by = if keyed { "key" } else { "number" };
@@ -414,101 +307,45 @@ fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
             "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys \
              or numbers of their own, or keep them elsewhere and put where they are into the table"
         )
-    } else if limited {
+    } else {
+        beyond_limits(wish)
+    };
+    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason }
+}
+
+/// Why rows that are short enough have no plan.
+fn beyond_limits(wish: &Wish) -> String {
+    let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
+    if limited {
         "no layout keeps to all limits of sizes: allow larger keys, queries or answers".to_owned()
     } else {
         "these are more rows than any layout holds: cut them into several tables".to_owned()
+    }
+}
+
+/// Whether any layout takes rows of so many bytes beside hidden keys, if sizes have no limits.
+fn fits_hidden(rows: RowStatistics, longest: usize, room: Option<usize>) -> bool {
+    let (rows, wish) = (RowStatistics { longest, ..rows }, Wish { room, ..Wish::default() });
+    Plan::best_hidden(rows, &[0; 32], ("00", 1.0), &wish).is_ok_and(|plan| plan.is_some())
+}
+
+/// Bytes of the longest of so many rows beside hidden keys: a bin holds fewer in a larger table.
+fn longest_hidden_row(rows: RowStatistics, room: Option<usize>) -> usize {
+    largest(LARGEST_BIN, |longest| fits_hidden(rows, longest, room))
+}
+
+fn no_hidden_plan(rows: RowStatistics, wish: &Wish) -> Error {
+    let reason = if fits_hidden(rows, 0, wish.room) && !fits_hidden(rows, rows.longest, wish.room) {
+        let most = longest_hidden_row(rows, wish.room);
+        format!(
+            "a row beside hidden keys is sealed as a whole, and in a table of so many rows it has at most {most} bytes: \
+             keep what is longer elsewhere, and put where it is and what opens it into the table"
+        )
+    } else {
+        beyond_limits(wish)
     };
     Error::NoPlan { rows: rows.count, bytes: rows.longest, reason }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::shape::setting_of;
-
-    fn statistics(count: usize, longest: usize, fixed: bool) -> RowStatistics {
-        RowStatistics { count, longest, fixed, total: (count * longest) as u64 }
-    }
-
-    #[test]
-    fn plans_keep_their_promises() {
-        for (count, longest, fixed) in [
-            (1, 1, true),
-            (3, 0, false),
-            (1 << 20, 1024, true),
-            (1 << 22, 256, true),
-            (1000, 20_000, false),
-            (1 << 20, 100, false),
-        ] {
-            let rows = statistics(count, longest, fixed && longest > 0);
-            for plan in [Plan::rows(rows, &Wish::default()), Plan::keywords(rows, "5eed", 1.0, &Wish::default())] {
-                let plan = plan.unwrap();
-                let (read, setting) = Schema::from_json(&plan.schema.to_json()).unwrap();
-                assert_eq!(read, plan.schema);
-                setting_of(&read.shape).unwrap();
-                assert_eq!(read.shape.sizes(&setting), plan.sizes);
-                println!("{count} x {longest}\n{}", plan.explain());
-            }
-        }
-    }
-
-    /// The remedy for a row that is too long is not to cut the table.
-    #[test]
-    fn rows_that_are_too_long_are_refused_with_what_helps() {
-        for (keyed, most) in [(true, longest_row(true)), (false, longest_row(false))] {
-            let plan = |longest| {
-                let rows = statistics(1, longest, false);
-                if keyed {
-                    Plan::keywords(rows, "5eed", 1.0, &Wish::default())
-                } else {
-                    Plan::rows(rows, &Wish::default())
-                }
-            };
-            assert!(plan(most).is_ok(), "{most} bytes fit");
-            assert!(most > if keyed { 2_000_000 } else { 8_000_000 }, "{most}");
-            let told = plan(most + 1).unwrap_err().to_string();
-            assert!(told.contains(&format!("has at most {most} bytes")) && told.contains("cut longer rows"), "{told}");
-        }
-        let told = Plan::rows(statistics(1 << 50, 8, true), &Wish::default()).unwrap_err().to_string();
-        assert!(told.contains("several tables"), "{told}");
-    }
-
-    /// One row of a megabyte makes every query for whole rows long, and not the first portion.
-    #[test]
-    fn plans_state_what_long_rows_cost_and_what_their_portions_cost() {
-        let long = RowStatistics { count: 1000, longest: 1_000_000, fixed: false, total: 1_100_000 };
-        let plan = Plan::keywords(long, "5eed", 1.0, &Wish::default()).unwrap();
-        assert!(plan.traffic[0] > 5_000_000 && plan.portion[0] < 100_000, "{:?} {:?}", plan.traffic, plan.portion);
-        let text = plan.explain();
-        assert!(text.contains("long rows") && text.contains("in portions"), "{text}");
-        let short = Plan::keywords(statistics(1000, 100, false), "5eed", 1.0, &Wish::default()).unwrap();
-        assert_eq!(short.traffic, short.portion);
-        assert!(!short.explain().contains("long rows"));
-    }
-
-    #[test]
-    fn plans_have_the_room_that_was_wished_for() {
-        let rows = statistics(1000, 100, false);
-        let wish = |room| Wish { room, ..Wish::default() };
-        for room in [1000, 3000, 100_000] {
-            for plan in [Plan::rows(rows, &wish(Some(room))), Plan::keywords(rows, "5eed", 1.0, &wish(Some(room)))] {
-                let schema = plan.unwrap().schema;
-                assert!(schema.has_room(rows, room) && schema.has_room(rows, 0));
-                assert!(!schema.has_room(rows, 100 * room));
-            }
-        }
-    }
-
-    #[test]
-    fn limits_of_sizes_are_kept_or_refused() {
-        let rows = statistics(100_000, 2, true);
-        let wish = Wish { keys: Some(681_000), query: Some(28_000), answer: Some(23_000), room: None };
-        let plan = Plan::keywords(rows, "5eed", 1.0, &wish).unwrap();
-        println!("{}", plan.explain());
-        assert!(plan.sizes.keys <= 681_000 && plan.traffic[0] <= 28_000 && plan.traffic[1] <= 23_000);
-        let wish = Wish { keys: Some(1000), ..wish };
-        assert!(matches!(Plan::keywords(rows, "5eed", 1.0, &wish), Err(Error::NoPlan { .. })));
-        assert!(matches!(Plan::rows(statistics(0, 0, false), &wish), Err(Error::Empty)));
-    }
-}
+mod tests;

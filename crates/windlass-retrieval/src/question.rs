@@ -9,17 +9,28 @@ use hmac::{Hmac, Mac};
 use rand_core::RngCore;
 use sha2::{Digest, Sha256};
 use windlass_rlwe::keys::SecretKey;
-use zeroize::Zeroizing;
+use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::error::{Error, Result};
 
-/// What is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What is asked for: the client's secret. Printed for debugging it says how many rows are asked for,
+/// and its memory is overwritten when it goes.
+#[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub enum Wanted {
-    /// Rows by key.
+    /// Rows by key; where keys are hidden, by F of it ([`crate::HiddenKeys::wanted`]).
     Keys(Vec<Vec<u8>>),
     /// Rows by number, from 0.
     Rows(Vec<usize>),
+}
+
+impl std::fmt::Debug for Wanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let by = match self {
+            Self::Keys(_) => "Keys",
+            Self::Rows(_) => "Rows",
+        };
+        f.debug_struct(by).field("count", &self.count()).finish_non_exhaustive()
+    }
 }
 
 /// What a name is of.
@@ -122,6 +133,12 @@ mod tests {
 
     use super::*;
     use crate::setting::{Moduli, Setting};
+
+    #[test]
+    fn questions_are_not_printed() {
+        let keys = Wanted::Keys(vec![b"ada".to_vec(), vec![222, 173]]);
+        assert_eq!(format!("{keys:?} {:?}", Wanted::Rows(vec![4321])), "Keys { count: 2, .. } Rows { count: 1, .. }");
+    }
 
     #[test]
     fn a_name_is_that_of_its_question_alone() {

@@ -16,7 +16,9 @@ use crate::shape::{Shape, setting_of};
 const FORMAT: &str = "windlass-table-schema";
 const VERSION: u32 = 1;
 /// The version of those whose keys are hidden.
-const HIDDEN_VERSION: u32 = 2;
+const HIDDEN_VERSION: u32 = 3;
+/// The version of those whose keys were hidden before sealed rows and padding depended on the table.
+const FIRST_HIDDEN_VERSION: u32 = 2;
 
 /// What a table holds, and how what is asked for is found in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +56,7 @@ pub struct Schema {
     pub fields: Vec<String>,
     /// The field that names a row, where there is one.
     pub key: Option<String>,
-    /// How keys are hidden, where they are; such a schema has version 2.
+    /// How keys are hidden, where they are; such a schema has version 3.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oprf: Option<Oprf>,
 }
@@ -93,7 +95,11 @@ impl Schema {
             serde_json::from_slice(text).map_err(|error| Error::BadSchema { reason: error.to_string() })?;
         let version = if schema.oprf.is_some() { HIDDEN_VERSION } else { VERSION };
         if schema.format != FORMAT || schema.version != version {
-            let reason = format!("format '{}' version {}", schema.format, schema.version);
+            let mut reason = format!("format '{}' version {}", schema.format, schema.version);
+            if schema.oprf.is_some() && schema.version == FIRST_HIDDEN_VERSION {
+                reason += ", whose hidden keys this build does not read any more: make the table anew (windlass table \
+                           build --oprf-key)";
+            }
             return Err(Error::BadSchema { reason });
         }
         let setting = setting_of(&schema.shape)?;

@@ -1,10 +1,8 @@
-//! What is in a table whose keys are hidden: sealed rows, and what fills bins up.
+//! What is in a table whose keys are hidden: sealed rows.
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use hmac::{Hmac, Mac};
-use rand_chacha::ChaCha20Rng;
-use rand_core::{RngCore, SeedableRng};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use windlass::wire::hex;
@@ -12,8 +10,9 @@ use windlass_rlwe::Limits;
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result, printable};
-use crate::keywords::{Entry, Keywords, LONG_TAG};
+use crate::keywords::{Keywords, LONG_TAG};
 use crate::oprf::{OUTPUT, OprfKey};
+use crate::wish::RowStatistics;
 
 const SUITE: &str = "ristretto255-SHA512";
 /// Bytes of a row's length, of the nonce before a sealed row and of the tag behind it.
@@ -41,6 +40,13 @@ impl Oprf {
     /// Bytes of a sealed row. A table of keys without rows holds none.
     pub fn sealed_bytes(&self) -> usize {
         if self.row_bytes == 0 { 0 } else { NONCE + LENGTH + self.row_bytes + SEAL }
+    }
+
+    /// What rows are like when they are sealed.
+    pub(crate) fn sealed_rows(&self, rows: RowStatistics) -> RowStatistics {
+        let longest = self.sealed_bytes();
+        let total = (rows.count as u64).saturating_mul(longest as u64);
+        RowStatistics { longest, fixed: longest > 0, total, ..rows }
     }
 
     /// Checks what somebody else may have written.
@@ -76,34 +82,60 @@ impl Oprf {
     pub(crate) fn check_key(&self, key: &OprfKey) -> Result<()> {
         if hex(&key.public()) == self.public { Ok(()) } else { Err(Error::OtherOprfKey) }
     }
+}
+
+/// How the rows of one table are sealed.
+///
+/// With h the hash of the table's schema, F the function's output for the key of a row, and plain the
+/// row's length, the row and zeros up to the longest row:
+///
+/// ```text
+/// key    = HMAC-SHA-256(F, "windlass row key 2\n" ‖ h)
+/// nonce  = HMAC-SHA-256(F, "windlass row nonce 2\n" ‖ h ‖ plain), its first 12 bytes
+/// sealed = nonce ‖ ChaCha20-Poly1305(key, nonce, associated data h, plain)
+/// ```
+///
+/// Two tables have different h, also if one key hides the keys of both: a row that is in both is
+/// sealed to bytes that have nothing in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Sealing<'s> {
+    oprf: &'s Oprf,
+    /// h.
+    table: [u8; 32],
+}
+
+impl<'s> Sealing<'s> {
+    /// That of a table, whose schema has this hash.
+    pub fn new(oprf: &'s Oprf, table: [u8; 32]) -> Self {
+        Self { oprf, table }
+    }
 
     /// A row that only F(key) opens. The nonce is a code of the row, so that another row of the same
     /// key has another one, and a table that is made again is made alike.
-    pub(crate) fn seal(&self, output: &[u8; OUTPUT], key: &[u8], row: &[u8]) -> Result<Vec<u8>> {
-        if row.len() > self.row_bytes {
-            let key = printable(key);
-            return Err(Error::EntryTooLong { key, bytes: row.len(), most: self.row_bytes });
+    pub fn seal(&self, output: &[u8; OUTPUT], key: &[u8], row: &[u8]) -> Result<Vec<u8>> {
+        let (most, whole) = (self.oprf.row_bytes, self.oprf.sealed_bytes());
+        if row.len() > most {
+            return Err(Error::EntryTooLong { key: printable(key), bytes: row.len(), most });
         }
-        if self.row_bytes == 0 {
+        if most == 0 {
             return Ok(Vec::new());
         }
-        let mut sealed = Vec::with_capacity(self.sealed_bytes());
+        let mut sealed = Vec::with_capacity(whole);
         sealed.resize(NONCE, 0);
         sealed.extend((row.len() as u32).to_le_bytes());
         sealed.extend_from_slice(row);
-        sealed.resize(NONCE + LENGTH + self.row_bytes, 0);
+        sealed.resize(whole - SEAL, 0);
         let (nonce, plain) = sealed.split_at_mut(NONCE);
-        nonce.copy_from_slice(&derived(output, b"windlass row nonce 1\n", plain)[..NONCE]);
-        let cipher = cipher(output);
+        nonce.copy_from_slice(&self.derived(output, b"windlass row nonce 2\n", plain)[..NONCE]);
         let nonce = Nonce::try_from(&*nonce).expect("twelve bytes");
-        let tag = cipher.encrypt_inout_detached(&nonce, b"", plain.into()).expect("a row is not too long for a cipher");
-        sealed.extend_from_slice(&tag);
+        let tag = self.cipher(output).encrypt_inout_detached(&nonce, &self.table, plain.into());
+        sealed.extend_from_slice(&tag.expect("a row is not too long for a cipher"));
         Ok(sealed)
     }
 
     /// The row in what [`Self::seal`] made; none for anything else.
-    pub(crate) fn open(&self, output: &[u8; OUTPUT], sealed: &[u8]) -> Option<Vec<u8>> {
-        if sealed.len() != self.sealed_bytes() {
+    pub fn open(&self, output: &[u8; OUTPUT], sealed: &[u8]) -> Option<Vec<u8>> {
+        if sealed.len() != self.oprf.sealed_bytes() {
             return None;
         }
         if sealed.is_empty() {
@@ -113,66 +145,20 @@ impl Oprf {
         let (body, tag) = rest.split_at(rest.len() - SEAL);
         let mut plain = Zeroizing::new(body.to_vec());
         let (nonce, tag) = (Nonce::try_from(nonce).ok()?, Tag::try_from(tag).ok()?);
-        cipher(output).decrypt_inout_detached(&nonce, b"", (&mut plain[..]).into(), &tag).ok()?;
+        self.cipher(output).decrypt_inout_detached(&nonce, &self.table, (&mut plain[..]).into(), &tag).ok()?;
         let (length, row) = plain.split_first_chunk::<LENGTH>()?;
         row.get(..u32::from_le_bytes(*length) as usize).map(<[u8]>::to_vec)
     }
-}
 
-fn derived(output: &[u8; OUTPUT], purpose: &[u8], more: &[u8]) -> Zeroizing<[u8; 32]> {
-    let mut code = Hmac::<Sha256>::new_from_slice(output).expect("HMAC takes keys of any length");
-    code.update(purpose);
-    code.update(more);
-    Zeroizing::new(code.finalize().into_bytes().into())
-}
-
-fn cipher(output: &[u8; OUTPUT]) -> ChaCha20Poly1305 {
-    ChaCha20Poly1305::new((&*derived(output, b"windlass row key 1\n", b"")).into())
-}
-
-/// Entries that fill bins up. Only the server tells them from rows: they follow from its key.
-#[derive(Clone)]
-pub(crate) struct Padding {
-    seed: Zeroizing<[u8; 32]>,
-    /// Bytes of the value of every entry.
-    value: usize,
-}
-
-impl std::fmt::Debug for Padding {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Padding").finish_non_exhaustive()
-    }
-}
-
-impl Padding {
-    pub fn of(oprf: &Oprf, key: &OprfKey) -> Self {
-        Self { seed: key.derive(b"windlass padding of bins 1\n"), value: oprf.sealed_bytes() }
+    fn derived(&self, output: &[u8; OUTPUT], purpose: &[u8], more: &[u8]) -> Zeroizing<[u8; 32]> {
+        let mut code = Hmac::<Sha256>::new_from_slice(output).expect("HMAC takes keys of any length");
+        for part in [purpose, &self.table, more] {
+            code.update(part);
+        }
+        Zeroizing::new(code.finalize().into_bytes().into())
     }
 
-    /// The entries that may fill a bin up.
-    fn entries(&self, bin: usize, count: usize) -> Vec<Entry> {
-        let mut code = Hmac::<Sha256>::new_from_slice(&*self.seed).expect("HMAC takes keys of any length");
-        code.update(&(bin as u64).to_le_bytes());
-        let mut rng = ChaCha20Rng::from_seed(code.finalize().into_bytes().into());
-        let entry = |_| {
-            let (mut tag, mut value) = ([0; LONG_TAG], vec![0; self.value]);
-            rng.fill_bytes(&mut tag);
-            rng.fill_bytes(&mut value);
-            Entry { tag: u128::from_le_bytes(tag), more: false, value }
-        };
-        (0..count).map(entry).collect()
-    }
-
-    /// Fills a bin up, in the order of tags.
-    pub fn fill(&self, keywords: &Keywords, message_bits: u32, bin: usize, entries: &mut Vec<Entry>) {
-        let slots = keywords.slots(message_bits, self.value);
-        entries.extend(self.entries(bin, slots.saturating_sub(entries.len())));
-        entries.sort_unstable_by_key(|entry| entry.tag);
-    }
-
-    /// Takes away what fills a bin up.
-    pub fn take_off(&self, keywords: &Keywords, message_bits: u32, bin: usize, entries: &mut Vec<Entry>) {
-        let ours = self.entries(bin, keywords.slots(message_bits, self.value));
-        entries.retain(|entry| ours.iter().all(|other| other.tag != entry.tag));
+    fn cipher(&self, output: &[u8; OUTPUT]) -> ChaCha20Poly1305 {
+        ChaCha20Poly1305::new((&*self.derived(output, b"windlass row key 2\n", b"")).into())
     }
 }

@@ -18,11 +18,11 @@ use sha2::{Digest, Sha256};
 use windlass::wire::{WireError, hex, write_over};
 
 use crate::error::{Error, Result};
-use crate::plan::{RowStatistics, Wish};
 use crate::schema::Schema;
 use crate::segment_file::{self, Label, Piece};
 use crate::setting::Setting;
 use crate::table::{ByKey, ByNumber, Fill, Observer, Source, Table, make_segment, report, segments_of};
+use crate::wish::{RowStatistics, Wish};
 
 const MANIFEST: &str = "table.json";
 const BUILDING: &str = "building.json";
@@ -201,7 +201,7 @@ impl Table {
         R: AsRef<[u8]> + Sync,
     {
         let source = source_of(schema, rows.iter().map(|(key, row)| [key.as_ref(), row.as_ref()]));
-        create(dir, schema, source, &ByKey { rows, padding: None }, observer)
+        create(dir, schema, source, &ByKey(rows), observer)
     }
 
     /// The schema of the table that a directory holds, finished or begun; none where it holds
@@ -209,7 +209,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::BadFile`] for one that cannot be read.
-    fn begun(dir: &Path) -> Result<Option<Schema>> {
+    pub fn begun(dir: &Path) -> Result<Option<Schema>> {
         for name in [MANIFEST, BUILDING] {
             let path = dir.join(name);
             if path.exists() {

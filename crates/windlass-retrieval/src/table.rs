@@ -12,12 +12,12 @@ use crate::answer::Answer;
 use crate::cuckoo::Filling;
 use crate::error::{Error, Result, printable};
 use crate::evaluate::answer;
-use crate::keywords::{BIN, Entry, bin_bytes, write_bin};
+use crate::keywords::{BIN, Entry, Keywords, bin_bytes, write_bin};
 use crate::mask::Mask;
+use crate::padding::Padding;
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::schema::{Contents, Schema};
-use crate::sealed::Padding;
 use crate::setting::{N, Setting};
 use crate::shape::{Shape, setting_of};
 use crate::tiles::Segment;
@@ -40,11 +40,7 @@ pub(crate) trait Source {
 pub(crate) struct ByNumber<'a, R>(pub &'a [R]);
 
 /// Rows by key.
-pub(crate) struct ByKey<'a, K, R> {
-    pub rows: &'a [(K, R)],
-    /// What fills bins up, in tables whose keys are hidden.
-    pub padding: Option<Padding>,
-}
+pub(crate) struct ByKey<'a, K, R>(pub &'a [(K, R)]);
 
 /// Writes the coefficients of the polynomial of that number.
 pub(crate) type Fill<'a> = dyn Fn(usize, &mut [i64]) -> Result<()> + Sync + 'a;
@@ -97,7 +93,7 @@ impl Table {
         R: AsRef<[u8]> + Sync,
     {
         let setting = setting_of(&plan.schema.shape)?;
-        Self::fill(&plan.schema, &setting, &*ByKey { rows, padding: None }.filler(&plan.schema)?, observer)
+        Self::fill(&plan.schema, &setting, &*ByKey(rows).filler(&plan.schema)?, observer)
     }
 
     pub(crate) fn fill(
@@ -238,60 +234,101 @@ impl<R: AsRef<[u8]> + Sync> Source for ByNumber<'_, R> {
 
 impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
     fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
-        let (rows, padding) = (self.rows, &self.padding);
-        schema.check_padding(padding.is_some())?;
-        let Contents::Keywords(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "number" }) };
-        if rows.len() != layout.count {
-            return Err(Error::Mismatch { what: "the table", got: rows.len(), expected: layout.count });
-        }
-        // An entry is a row and a fragment of it; values are cut out when a bin is written.
-        let (shape, mut entries) = (&schema.shape, Vec::with_capacity(rows.len()));
-        for (number, (key, row)) in rows.iter().enumerate() {
-            let (key, row) = (key.as_ref(), row.as_ref());
-            for fragment in 0..layout.fragments_of(key, row)? {
-                entries.push((layout.tag(key, fragment), number as u32, fragment as u32));
-            }
-        }
-        refuse_duplicates(rows, &entries)?;
-        let count = entries.len() as u32;
-        let value = move |entry: u32| {
-            let (_, number, fragment) = entries[entry as usize];
-            let (value, more) = layout.fragment(rows[number as usize].1.as_ref(), fragment as usize);
-            (entries[entry as usize].0, value, more, number)
-        };
-        let places = |entry: u32| {
-            let (tag, value, ..) = value(entry);
-            (layout.bins(shape, tag), layout.overhead() + value.len())
-        };
-        let mut bins = Filling::new(shape.polynomials(), bin_bytes(shape.message_bits).saturating_sub(BIN))?;
-        for entry in 0..count {
-            if !bins.insert(entry, &places) {
-                return Err(Error::Full { key: printable(rows[value(entry).3 as usize].0.as_ref()) });
-            }
-        }
-        let bins = bins.entries;
-        Ok(Box::new(move |polynomial, out| {
-            let entry = |&entry: &u32| {
-                let (tag, value, more, _) = value(entry);
-                Entry { tag, more, value: value.to_vec() }
-            };
-            let mut entries: Vec<Entry> = bins[polynomial].iter().map(entry).collect();
-            if let Some(padding) = padding {
-                padding.fill(layout, shape.message_bits, polynomial, &mut entries);
-            }
-            write_bin(entries.iter(), shape.message_bits, layout.tag_bytes, out);
-            Ok(())
-        }))
+        fill_bins(self.0, &|row| printable(self.0[row].0.as_ref()), None, schema)
     }
+}
+
+/// Puts rows by key into bins, which padding fills up in tables whose keys are hidden. `name` is what
+/// errors call the key of a row.
+pub(crate) fn fill_bins<'s, K, R>(
+    rows: impl AsRef<[(K, R)]> + Sync + 's,
+    name: &dyn Fn(usize) -> String,
+    padding: Option<Padding>,
+    schema: &'s Schema,
+) -> Result<Box<Fill<'s>>>
+where
+    K: AsRef<[u8]> + Sync + 's,
+    R: AsRef<[u8]> + Sync + 's,
+{
+    schema.check_padding(padding.is_some())?;
+    let Contents::Keywords(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "number" }) };
+    let got = rows.as_ref().len();
+    if got != layout.count {
+        return Err(Error::Mismatch { what: "the table", got, expected: layout.count });
+    }
+    let (shape, entries) = (&schema.shape, entries_of(layout, rows.as_ref())?);
+    refuse_duplicates(&entries, name)?;
+    let bins = bins_of(layout, shape, rows.as_ref(), &entries, padding.as_ref(), name)?.entries;
+    // Values are cut out when a bin is written.
+    Ok(Box::new(move |polynomial, out| {
+        let entry = |&number: &u32| {
+            let (tag, row, fragment) = entries[number as usize];
+            let (value, more) = layout.fragment(rows.as_ref()[row as usize].1.as_ref(), fragment as usize);
+            Entry { tag, more, value: value.to_vec() }
+        };
+        let mut entries: Vec<Entry> = bins[polynomial].iter().map(entry).collect();
+        if let Some(padding) = &padding {
+            padding.fill(layout, shape, polynomial, &mut entries);
+        }
+        write_bin(entries.iter(), shape.message_bits, layout.tag_bytes, out);
+        Ok(())
+    }))
+}
+
+/// The tag of an entry, its row and its fragment of that.
+type Placed = (u128, u32, u32);
+
+/// The entries of rows.
+fn entries_of<K: AsRef<[u8]>, R: AsRef<[u8]>>(layout: &Keywords, rows: &[(K, R)]) -> Result<Vec<Placed>> {
+    let mut entries = Vec::with_capacity(rows.len());
+    for (number, (key, row)) in rows.iter().enumerate() {
+        let (key, row) = (key.as_ref(), row.as_ref());
+        for fragment in 0..layout.fragments_of(key, row)? {
+            entries.push((layout.tag(key, fragment), number as u32, fragment as u32));
+        }
+    }
+    Ok(entries)
+}
+
+/// Which entries lie in which bin.
+fn bins_of<K, R: AsRef<[u8]>>(
+    layout: &Keywords,
+    shape: &Shape,
+    rows: &[(K, R)],
+    entries: &[Placed],
+    padding: Option<&Padding>,
+    name: &dyn Fn(usize) -> String,
+) -> Result<Filling> {
+    // Coins cost more than the rest, and an entry is looked at more than once.
+    let turned: Vec<bool> = match padding {
+        Some(padding) => entries.par_iter().map(|&(tag, ..)| padding.is_turned(tag)).collect(),
+        None => Vec::new(),
+    };
+    let places = |number: u32| {
+        let (tag, row, fragment) = entries[number as usize];
+        let mut bins = layout.bins(shape, tag);
+        if turned.get(number as usize) == Some(&true) {
+            bins.reverse();
+        }
+        let (value, _) = layout.fragment(rows[row as usize].1.as_ref(), fragment as usize);
+        (bins, layout.overhead() + value.len())
+    };
+    let mut bins = Filling::new(shape.polynomials(), bin_bytes(shape.message_bits).saturating_sub(BIN))?;
+    for number in 0..entries.len() as u32 {
+        if !bins.insert(number, &places) {
+            return Err(Error::Full { key: name(entries[number as usize].1 as usize) });
+        }
+    }
+    Ok(bins)
 }
 
 /// Two entries of one tag are a key that occurs twice (or, once in 2^{64} pairs, two keys that this
 /// seed does not tell apart).
-fn refuse_duplicates<K: AsRef<[u8]>, R>(rows: &[(K, R)], entries: &[(u128, u32, u32)]) -> Result<()> {
+fn refuse_duplicates(entries: &[Placed], name: &dyn Fn(usize) -> String) -> Result<()> {
     let mut tags: Vec<(u128, u32)> = entries.iter().map(|&(tag, row, _)| (tag, row)).collect();
     tags.par_sort_unstable();
     match tags.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         None => Ok(()),
-        Some(pair) => Err(Error::DuplicateKey { key: printable(rows[pair[1].1 as usize].0.as_ref()) }),
+        Some(pair) => Err(Error::DuplicateKey { key: name(pair[1].1 as usize) }),
     }
 }

@@ -106,7 +106,7 @@ fn hidden_tables_are_read_and_made_alike() {
     assert_eq!(std::fs::read(&written).unwrap(), stored);
     let rows: Vec<(&[u8], &[u8])> = vec![(b"other", b"another row"), (b"golden", ROW)];
     let values: Vec<&[u8]> = rows.iter().map(|(_, row)| *row).collect();
-    let text = golden("schema-hidden.json", &{
+    let text = golden("schema-hidden-v3.json", &{
         let statistics = RowStatistics::of(&values).unwrap();
         Plan::hidden(statistics, &key.public(), "601d", 1.0, &Wish::default()).unwrap().schema.to_json()
     });
@@ -114,8 +114,8 @@ fn hidden_tables_are_read_and_made_alike() {
     assert_eq!(schema.to_json(), text);
     let table = Table::create_hidden(&dir.path().join("table"), &schema, &rows, &key, &unobserved).unwrap();
     let segment = std::fs::read(dir.path().join("table/00000-000000.segment")).unwrap();
-    let stored = golden("segment-hidden.sha256", hex(&sha256(&segment)).as_bytes());
-    assert_eq!(hex(&sha256(&segment)).as_bytes(), stored, "other entries than those of version 2");
+    let stored = golden("segment-hidden-v3.sha256", hex(&sha256(&segment)).as_bytes());
+    assert_eq!(hex(&sha256(&segment)).as_bytes(), stored, "other entries than those of version 3");
     let client = Client::new(schema, &setting).unwrap();
     let blinding = Blinding::new(&["golden", "nobody"]).unwrap();
     let outputs = blinding.finish(&key.blind_evaluate(blinding.points()).unwrap()).unwrap();
@@ -123,6 +123,24 @@ fn hidden_tables_are_read_and_made_alike() {
     let answer = table.answer(&client.evaluation_keys().unwrap(), &client.query(&hidden.wanted()).unwrap()).unwrap();
     let found = hidden.open(client.read(&answer, &hidden.wanted()).unwrap()).unwrap();
     assert_eq!(found, [Some(ROW.to_vec()), None]);
+}
+
+/// Version 2 hid keys by entries that two tables could share: it is named, and refused.
+#[test]
+fn schemas_of_the_first_hidden_tables_are_refused_with_what_to_do() {
+    let text = std::fs::read(place("schema-hidden.json")).unwrap();
+    let Err(Error::BadSchema { reason }) = Schema::from_json(&text) else { panic!("refused") };
+    assert!(reason.contains("version 2") && reason.contains("make the table anew"), "{reason}");
+    let dir = tempfile::tempdir().unwrap();
+    let manifest = serde_json::json!({
+        "revision": 0,
+        "schema": serde_json::from_slice::<serde_json::Value>(&text).unwrap(),
+        "source": "00",
+        "segments": ["00000-000000.segment"],
+    });
+    std::fs::write(dir.path().join("table.json"), manifest.to_string()).unwrap();
+    let told = Table::open(dir.path(), true).unwrap_err();
+    assert!(matches!(&told, Error::BadFile { reason, .. } if reason.contains("make the table anew")), "{told}");
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Tables whose keys are hidden: rows are found by those whom the server helps, and nobody else
-//! recognises anything in an answer.
+//! recognises anything in an answer. (What lies in bins is looked at in `src/hidden/tests.rs`.)
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use windlass_retrieval::*;
@@ -56,6 +55,49 @@ fn rows_are_found_with_the_help_of_the_server() {
     assert_eq!(asker.ask(&table, &OprfKey::generate().unwrap(), &["key 7"]), [None]);
 }
 
+/// Rows of any length up to a bin are single entries, also if a bin has room for one of them alone.
+#[test]
+fn long_rows_are_sealed_as_a_whole() {
+    let key = OprfKey::generate().unwrap();
+    for length in [2100, 2600, 3900, 7000] {
+        let rows: Vec<(String, String)> =
+            (0..12).map(|k| (format!("key {k}"), k.to_string().repeat(length / (1 + k / 10) - k % 10))).collect();
+        let made = (0..8).find_map(|attempt| {
+            let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
+            let slack = 1.0 + f64::from(attempt) / 4.0;
+            let statistics = RowStatistics::of(&values).unwrap();
+            let plan = Plan::hidden(statistics, &key.public(), &attempt.to_string(), slack, &Wish::default()).unwrap();
+            assert_eq!(plan.schema.portions(), 1);
+            Table::of_hidden(&plan, &rows, &key, &unobserved).ok()
+        });
+        let table = made.unwrap();
+        let found = Asker::of(&table).ask(&table, &key, &["key 0", "nobody", "key 11"]);
+        let [first, last] = [0, 11].map(|k: usize| Some(rows[k].1.clone().into_bytes()));
+        assert!(found == [first, None, last], "{length}");
+    }
+}
+
+/// A build that goes on keeps the schema that it began with, under which its rows are sealed then.
+#[test]
+fn a_build_that_is_repeated_under_another_plan_gives_the_first_table() {
+    let (rows, key) = (entries(50), OprfKey::generate().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let first = created(dir.path(), &rows, &key);
+    let piece = dir.path().join("00000-000000.segment");
+    let whole = std::fs::read(&piece).unwrap();
+    std::fs::remove_file(&piece).unwrap();
+    let again = created(dir.path(), &rows, &key);
+    assert_eq!((again.version(), again.schema()), (first.version(), first.schema()));
+    assert!(std::fs::read(&piece).unwrap() == whole);
+    let found = Asker::of(&again).ask(&again, &key, &["key 9"]);
+    assert_eq!(found, [Some(rows[9].1.clone().into_bytes())]);
+    let mut others = rows.clone();
+    others[3].1.push('!');
+    let schema = plan_of(&others, &key, 100).schema;
+    let told = Table::create_hidden(dir.path(), &schema, &others, &key, &unobserved).unwrap_err();
+    assert!(told.to_string().contains("holds another table"), "{told}");
+}
+
 #[test]
 fn a_set_without_rows_answers_yes_or_no() {
     let rows: Vec<(String, String)> = (0..500).map(|k| (format!("id {k}"), String::new())).collect();
@@ -63,37 +105,6 @@ fn a_set_without_rows_answers_yes_or_no() {
     let table = Table::of_hidden(&plan_of(&rows, &key, 500), &rows, &key, &unobserved).unwrap();
     let found = Asker::of(&table).ask(&table, &key, &["id 1", "id 500", "id 499"]);
     assert_eq!(found, [Some(Vec::new()), None, Some(Vec::new())]);
-}
-
-/// Rows of all lengths are alike, and bins are full whatever is in them.
-#[test]
-fn nothing_in_a_table_tells_rows_from_what_fills_it_up() {
-    let (rows, key) = (entries(120), OprfKey::generate().unwrap());
-    let dir = tempfile::tempdir().unwrap();
-    let schema = plan_of(&rows, &key, 400).schema;
-    let (few, many) = (&rows[..2], &rows[..]);
-    let schema = |count: usize| {
-        let mut schema = schema.clone();
-        if let Contents::Keywords(keywords) = &mut schema.contents {
-            keywords.count = count;
-        }
-        schema
-    };
-    let sizes: HashSet<u64> = [few, many]
-        .iter()
-        .enumerate()
-        .map(|(k, rows)| {
-            let dir = dir.path().join(k.to_string());
-            let table = Table::create_hidden(&dir, &schema(rows.len()), rows, &key, &unobserved).unwrap();
-            // What a client sees of a bin that it asked for: entries, none of which is its own.
-            let asker = Asker::of(&table);
-            let wanted = Wanted::Keys(vec![b"a guess".to_vec()]);
-            let answer = table.answer(&asker.keys, &asker.client.query(&wanted).unwrap()).unwrap();
-            assert_eq!(asker.client.read(&answer, &wanted).unwrap(), [None]);
-            std::fs::metadata(dir.join("00000-000000.segment")).unwrap().len()
-        })
-        .collect();
-    assert_eq!(sizes.len(), 1);
 }
 
 #[test]
@@ -142,13 +153,14 @@ fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
     let text = schema.to_json();
     assert_eq!(Schema::from_json(&text).unwrap().0, schema);
     let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    assert_eq!((&json["version"], &json["contents"]["keywords"]["tag_bytes"]), (&2.into(), &16.into()));
+    assert_eq!((&json["version"], &json["contents"]["keywords"]["tag_bytes"]), (&3.into(), &16.into()));
     let refused = |change: &dyn Fn(&mut serde_json::Value)| {
         let mut json = json.clone();
         change(&mut json);
         Schema::from_json(json.to_string().as_bytes()).is_err()
     };
     assert!(refused(&|json| json["version"] = 1.into()));
+    assert!(refused(&|json| json["version"] = 2.into()));
     assert!(refused(&|json| json["oprf"] = serde_json::Value::Null));
     assert!(refused(&|json| json["oprf"]["suite"] = "P256-SHA256".into()));
     assert!(refused(&|json| json["oprf"]["public"] = "00".into()));

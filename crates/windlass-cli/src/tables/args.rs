@@ -81,8 +81,8 @@ pub struct BuildArgs {
     /// Without it a table has a new schema, which every client must accept.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["most_keys", "most_query", "most_answer", "room"])]
     pub like: Option<PathBuf>,
-    /// Hide keys by the key in this file (RFC 9497; made if it is missing): clients learn of the table
-    /// what the service helps them to ask for, and nothing else.
+    /// Hide keys by the key in this file (RFC 9497; made if it is missing, but with --like): clients
+    /// learn of the table what the service helps them to ask for, and nothing else.
     #[arg(long, value_name = "FILE", requires = "key")]
     pub oprf_key: Option<PathBuf>,
     #[command(flatten)]

@@ -42,14 +42,38 @@ fn plan_for(rows: RowStatistics, keyed: bool, oprf: Option<&OprfKey>, slack: f64
     }?)
 }
 
-/// The key in a file, which is made if it is missing.
-fn oprf_key(path: &Path) -> Result<OprfKey> {
-    if path.exists() {
-        return Ok(OprfKey::load(path)?);
+/// The key that hides the keys of a table which is built.
+pub struct TableKey<'p> {
+    key: OprfKey,
+    /// Where a fresh one belongs, until it is there.
+    unsaved: Option<&'p Path>,
+}
+
+impl<'p> TableKey<'p> {
+    /// The key in a file. If there is no such file, a fresh key, but for a table that has one already:
+    /// under a schema that clients know, or begun in the directory.
+    fn of(path: &'p Path, args: &BuildArgs) -> Result<Self> {
+        if path.symlink_metadata().is_ok() {
+            return Ok(Self { key: OprfKey::load(path)?, unsaved: None });
+        }
+        let table = match &args.like {
+            Some(known) => Some(known),
+            None => Table::begun(&args.out)?.map(|_| &args.out),
+        };
+        if let Some(table) = table {
+            let reason = format!("not there: give the key that hides the keys of {}", table.display());
+            return Err(Error::BadFile { path: path.to_owned(), reason }.into());
+        }
+        Ok(Self { key: OprfKey::generate()?, unsaved: Some(path) })
     }
-    let key = OprfKey::generate()?;
-    key.save(path)?;
-    Ok(key)
+
+    /// Writes a fresh key into its file, before anything is made under it.
+    fn save(&mut self) -> Result<()> {
+        match self.unsaved.take() {
+            Some(path) => Ok(self.key.save(path)?),
+            None => Ok(()),
+        }
+    }
 }
 
 /// `windlass table plan`.
@@ -86,11 +110,12 @@ pub fn describe_plan(plan: &Plan, report: &mut Report) {
     report.field("estimated_answer_seconds", plan.seconds.answer);
 }
 
-/// Prepares a table in a directory, planning with more room where entries do not fit.
+/// Prepares a table in a directory, planning with more room where entries do not fit. A fresh key is
+/// saved when there is a plan.
 pub fn prepare(
     source: &Source,
     dir: &Path,
-    oprf: Option<&OprfKey>,
+    mut oprf: Option<&mut TableKey<'_>>,
     wish: &Wish,
     stages: &mut Stages,
 ) -> Result<(Plan, Table)> {
@@ -98,10 +123,12 @@ pub fn prepare(
     Table::check_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
-        let mut plan = plan_for(rows, source.key.is_some(), oprf, slack, wish)?;
+        let key = oprf.as_deref().map(|oprf| &oprf.key);
+        let mut plan = plan_for(rows, source.key.is_some(), key, slack, wish)?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
-        match prepare_as(&plan, source, dir, oprf, stages)? {
+        oprf.as_deref_mut().map_or(Ok(()), TableKey::save)?;
+        match prepare_as(&plan, source, dir, oprf.as_deref().map(|oprf| &oprf.key), stages)? {
             Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
             made => return Ok((planned(made.as_ref().ok(), plan, rows), made?)),
         }
@@ -175,11 +202,11 @@ fn prepare_like(
 pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let source = stages.run("table", "reading the table", || Source::read(&args.table, args.key.as_deref()))?;
-    let oprf = args.oprf_key.as_deref().map(oprf_key).transpose()?;
+    let mut oprf = args.oprf_key.as_deref().map(|path| TableKey::of(path, args)).transpose()?;
     let resumable = Change::resumable(&args.out);
     let (plan, table) = match &args.like {
-        Some(known) => prepare_like(known, &source, &args.out, oprf.as_ref(), &mut stages)?,
-        None => prepare(&source, &args.out, oprf.as_ref(), &args.wish.wish(), &mut stages)?,
+        Some(known) => prepare_like(known, &source, &args.out, oprf.as_ref().map(|oprf| &oprf.key), &mut stages)?,
+        None => prepare(&source, &args.out, oprf.as_mut(), &args.wish.wish(), &mut stages)?,
     };
     drop(resumable);
     let mut report = Report::default();

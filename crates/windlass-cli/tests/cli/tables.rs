@@ -105,7 +105,7 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     let built = succeed(at, "table build --table t.csv --key id --out served --oprf-key oprf.key --room 400");
     assert_eq!(built["rows"], 300);
     let text = std::fs::read_to_string(at.join("served/schema.json")).unwrap();
-    assert!(text.contains("ristretto255-SHA512") && text.contains("\"version\": 2"), "{text}");
+    assert!(text.contains("ristretto255-SHA512") && text.contains("\"version\": 3"), "{text}");
     // The same command finds it finished, with the key that is there now.
     let again = succeed(at, "table build --table t.csv --key id --out served --oprf-key oprf.key --room 400");
     assert_eq!(again["schema"], built["schema"]);
@@ -125,9 +125,31 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     // The next table under the same schema takes the same key.
     let next = succeed(at, "table build --table t.csv --key id --out next --like served --oprf-key oprf.key");
     assert_eq!(next["schema"], built["schema"]);
-    let told = fail(at, "table build --table t.csv --key id --out no --like served --oprf-key new.key");
-    assert!(told.contains("is not the one that hides the keys"), "{told}");
     assert!(fail(at, "table build --table t.csv --out no --oprf-key oprf.key").contains("--key"));
+}
+
+/// A fresh key hides the keys of a fresh table alone, and is there when that can be made.
+#[test]
+fn a_key_is_made_for_a_table_that_can_be_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 30);
+    succeed(at, "table build --table t.csv --key id --out served --oprf-key oprf.key");
+    // A new key could only be refused here.
+    for line in ["--out no --like served", "--out no --like served/schema.json", "--out served"] {
+        let told = fail(at, &format!("table build --table t.csv --key id {line} --oprf-key new.key"));
+        assert!(told.contains("new.key: not there: give the key that hides the keys of served"), "{told}");
+        assert!(!at.join("new.key").exists() && !at.join("no").exists(), "{line}");
+    }
+    std::fs::write(at.join("long.csv"), format!("id,note\na,{}\n", "x".repeat(20_000))).unwrap();
+    let told = fail(at, "table build --table long.csv --key id --out no --oprf-key new.key");
+    assert!(told.contains("is sealed as a whole") && !at.join("new.key").exists(), "{told}");
+    let text = std::fs::read_to_string(at.join("oprf.key")).unwrap();
+    let (head, digits) = text.trim_end().split_at(text.len() - 2);
+    let other = if digits == "0" { "1" } else { "0" };
+    std::fs::write(at.join("other.key"), format!("{head}{other}\n")).unwrap();
+    let told = fail(at, "table build --table t.csv --key id --out no --like served --oprf-key other.key");
+    assert!(told.contains("is not the one that hides the keys"), "{told}");
 }
 
 /// A table that is made anew stops every client, unless it keeps to the schema that they know.

@@ -1,0 +1,130 @@
+//! Plans keep what they promise, and refuse what no layout holds.
+
+use super::*;
+use crate::shape::setting_of;
+
+fn statistics(count: usize, longest: usize, fixed: bool) -> RowStatistics {
+    RowStatistics { count, longest, fixed, total: (count * longest) as u64 }
+}
+
+#[test]
+fn plans_keep_their_promises() {
+    for (count, longest, fixed) in [
+        (1, 1, true),
+        (3, 0, false),
+        (1 << 20, 1024, true),
+        (1 << 22, 256, true),
+        (1000, 20_000, false),
+        (1 << 20, 100, false),
+    ] {
+        let rows = statistics(count, longest, fixed && longest > 0);
+        for plan in [Plan::rows(rows, &Wish::default()), Plan::keywords(rows, "5eed", 1.0, &Wish::default())] {
+            let plan = plan.unwrap();
+            let (read, setting) = Schema::from_json(&plan.schema.to_json()).unwrap();
+            assert_eq!(read, plan.schema);
+            setting_of(&read.shape).unwrap();
+            assert_eq!(read.shape.sizes(&setting), plan.sizes);
+            println!("{count} x {longest}\n{}", plan.explain());
+        }
+    }
+}
+
+/// The remedy for a row that is too long is not to cut the table.
+#[test]
+fn rows_that_are_too_long_are_refused_with_what_helps() {
+    for (keyed, most) in [(true, longest_row(true)), (false, longest_row(false))] {
+        let plan = |longest| {
+            let rows = statistics(1, longest, false);
+            if keyed { Plan::keywords(rows, "5eed", 1.0, &Wish::default()) } else { Plan::rows(rows, &Wish::default()) }
+        };
+        assert!(plan(most).is_ok(), "{most} bytes fit");
+        assert!(most > if keyed { 2_000_000 } else { 8_000_000 }, "{most}");
+        let told = plan(most + 1).unwrap_err().to_string();
+        assert!(told.contains(&format!("has at most {most} bytes")) && told.contains("cut longer rows"), "{told}");
+    }
+    let told = Plan::rows(statistics(1 << 50, 8, true), &Wish::default()).unwrap_err().to_string();
+    assert!(told.contains("several tables"), "{told}");
+}
+
+/// One row of a megabyte makes every query for whole rows long, and not the first portion.
+#[test]
+fn plans_state_what_long_rows_cost_and_what_their_portions_cost() {
+    let long = RowStatistics { count: 1000, longest: 1_000_000, fixed: false, total: 1_100_000 };
+    let plan = Plan::keywords(long, "5eed", 1.0, &Wish::default()).unwrap();
+    assert!(plan.traffic[0] > 5_000_000 && plan.portion[0] < 100_000, "{:?} {:?}", plan.traffic, plan.portion);
+    let text = plan.explain();
+    assert!(text.contains("long rows") && text.contains("in portions"), "{text}");
+    let short = Plan::keywords(statistics(1000, 100, false), "5eed", 1.0, &Wish::default()).unwrap();
+    assert_eq!(short.traffic, short.portion);
+    assert!(!short.explain().contains("long rows"));
+}
+
+#[test]
+fn plans_have_the_room_that_was_wished_for() {
+    let rows = statistics(1000, 100, false);
+    let wish = |room| Wish { room, ..Wish::default() };
+    for room in [1000, 3000, 100_000] {
+        for plan in [Plan::rows(rows, &wish(Some(room))), Plan::keywords(rows, "5eed", 1.0, &wish(Some(room)))] {
+            let schema = plan.unwrap().schema;
+            assert!(schema.has_room(rows, room) && schema.has_room(rows, 0));
+            assert!(!schema.has_room(rows, 100 * room));
+        }
+    }
+}
+
+#[test]
+fn limits_of_sizes_are_kept_or_refused() {
+    let rows = statistics(100_000, 2, true);
+    let wish = Wish { keys: Some(681_000), query: Some(28_000), answer: Some(23_000), room: None };
+    let plan = Plan::keywords(rows, "5eed", 1.0, &wish).unwrap();
+    println!("{}", plan.explain());
+    assert!(plan.sizes.keys <= 681_000 && plan.traffic[0] <= 28_000 && plan.traffic[1] <= 23_000);
+    let wish = Wish { keys: Some(1000), ..wish };
+    assert!(matches!(Plan::keywords(rows, "5eed", 1.0, &wish), Err(Error::NoPlan { .. })));
+    assert!(matches!(Plan::rows(statistics(0, 0, false), &wish), Err(Error::Empty)));
+}
+
+fn hidden(count: usize, longest: usize, wish: &Wish) -> Result<Plan> {
+    Plan::hidden(statistics(count, longest, false), &[1; 32], "5eed", 1.0, wish)
+}
+
+/// Sealed rows are single entries, however long they are, and the refusal of longer ones says how long
+/// they may be. The page states the same numbers.
+#[test]
+fn hidden_rows_are_whole_up_to_a_bin_and_longer_ones_are_refused_with_the_limit() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lookup.md");
+    let (page, mut unstated) = (std::fs::read_to_string(page).unwrap(), Vec::new());
+    for (count, least) in [(1, 8000), (1000, 8000), (1_000_000, 5000)] {
+        let told = hidden(count, 20_000, &Wish::default()).unwrap_err().to_string();
+        let (_, most) = told.split_once("it has at most ").unwrap_or_else(|| panic!("{told}"));
+        let most: usize = most.split_once(' ').unwrap().0.parse().unwrap();
+        println!("{count} rows: {most} bytes");
+        assert!(most > least, "{count}: {most}");
+        let plan = hidden(count, most, &Wish::default()).unwrap();
+        assert_eq!((plan.schema.portions(), plan.schema.oprf.as_ref().unwrap().row_bytes), (1, most));
+        assert_eq!(Schema::from_json(&plan.schema.to_json()).unwrap().0, plan.schema);
+        assert!(!fits_hidden(statistics(count, 0, false), most + 1, None), "{count}: {most}");
+        if !page.contains(&format!("{most} bytes")) {
+            unstated.push((count, most));
+        }
+    }
+    assert!(unstated.is_empty(), "docs/lookup.md does not state (rows, bytes) {unstated:?}");
+    let told = hidden(1000, 100, &Wish { keys: Some(1), ..Wish::default() }).unwrap_err().to_string();
+    assert!(told.contains("allow larger keys"), "{told}");
+    let told = hidden(1 << 50, 0, &Wish::default()).unwrap_err().to_string();
+    assert!(told.contains("several tables"), "{told}");
+    assert_eq!(hidden(0, 0, &Wish::default()).unwrap_err(), Error::Empty);
+}
+
+/// Room is counted in sealed rows, which are longer than those that are given.
+#[test]
+fn hidden_plans_have_the_room_that_was_wished_for() {
+    for longest in [0, 5, 100, 1500, 3000, 5000] {
+        let rows = statistics(500, longest, false);
+        for room in [500, 3000, 20_000] {
+            let schema = hidden(500, longest, &Wish { room: Some(room), ..Wish::default() }).unwrap().schema;
+            assert!(schema.has_room(rows, room), "{longest}");
+            assert!(!schema.has_room(rows, 3 * room), "{longest}");
+        }
+    }
+}
