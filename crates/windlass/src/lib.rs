@@ -102,7 +102,7 @@ pub mod switching;
 pub mod wire;
 
 pub use circuits::LinearMap;
-pub use error::{Error, Result};
+pub use error::{Beyond, Error, Result};
 pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
 pub use front::{
     Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, SlotPacking, needs,
