@@ -172,7 +172,7 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, false, wish))
+        Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, By::Number, wish))
     }
 
     fn best_by_number(rows: RowStatistics, wish: &Wish) -> Result<Option<Self>> {
@@ -203,7 +203,7 @@ impl Plan {
     /// # Errors
     /// As [`Plan::rows`].
     pub fn keywords(rows: RowStatistics, seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
-        Self::by_key(rows, (seed, TAG), slack, wish)
+        Self::by_key(rows, By::Key, seed, slack, wish)
     }
 
     /// The layout of rows by keys that are hidden by the function of this public key
@@ -213,30 +213,20 @@ impl Plan {
     /// # Errors
     /// As [`Plan::rows`].
     pub fn hidden(rows: RowStatistics, public: &[u8; 32], seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
-        let oprf = Oprf::new(public, rows.longest);
-        let sealed = oprf.sealed_bytes();
-        let total = (rows.count as u64).saturating_mul(sealed as u64);
-        let rows = RowStatistics { longest: sealed, fixed: sealed > 0, total, ..rows };
-        let plan = Self::by_key(rows, (seed, LONG_TAG), slack, wish)?;
-        let mut schema = plan.schema;
-        if schema.portions() > 1 {
-            let reason = "rows beside hidden keys are sealed as a whole, and these are too long for that: keep what is \
-                          long elsewhere, and put where it is and what opens it into the table";
-            return Err(Error::NoPlan { rows: rows.count, bytes: oprf.row_bytes, reason: reason.to_owned() });
-        }
-        schema.hide(oprf);
-        Ok(Self { schema, ..plan })
+        let mut plan = Self::by_key(rows, By::HiddenKey, seed, slack, wish)?;
+        plan.schema.hide(Oprf::new(public, rows.longest));
+        Ok(plan)
     }
 
-    fn by_key(rows: RowStatistics, hashed: (&str, usize), slack: f64, wish: &Wish) -> Result<Self> {
+    fn by_key(rows: RowStatistics, by: By, seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        Self::best_by_key(rows, hashed, slack, wish)?.ok_or_else(|| no_plan(rows, true, wish))
+        Self::best_by_key(rows, by, seed, slack, wish)?.ok_or_else(|| no_plan(rows, by, wish))
     }
 
-    fn best_by_key(rows: RowStatistics, hashed: (&str, usize), slack: f64, wish: &Wish) -> Result<Option<Self>> {
-        let settings = settings()?;
+    fn best_by_key(rows: RowStatistics, by: By, seed: &str, slack: f64, wish: &Wish) -> Result<Option<Self>> {
+        let (settings, rows, hashed) = (settings()?, by.stored(rows), (seed, by.tag_bytes()));
         let grown = rows.count.max(wish.room.unwrap_or(0)) as f64 / rows.count as f64;
         let plans = candidates().flat_map(|candidate| [1, 2].map(|choices| (candidate, choices)));
         let plans = plans.filter_map(|((moduli, digits, height), choices)| {
@@ -299,6 +289,10 @@ impl Schema {
     /// Whether a table of this schema has room for so many rows in all, where rows are like these:
     /// as much as a plan with that [`Wish::room`] would give them.
     pub fn has_room(&self, rows: RowStatistics, room: usize) -> bool {
+        let rows = match &self.oprf {
+            None => rows,
+            Some(oprf) => By::HiddenKey.stored(RowStatistics { longest: rows.longest.max(oprf.row_bytes), ..rows }),
+        };
         let room = rows.count.max(room);
         match &self.contents {
             Contents::Rows(contents) => room <= contents.capacity(&self.shape),
@@ -323,7 +317,9 @@ impl Keywords {
         let quarter = quarter(bin_bytes(bits), tag_bytes + 2);
         let fragment_bytes = if rows.longest <= room / 4 { rows.longest } else { quarter };
         let fragments = rows.longest.div_ceil(fragment_bytes.max(1)).max(1);
-        (fragments <= crate::query::MOST_ROWS).then(|| Self {
+        // Sealed rows are not cut.
+        let most = if tag_bytes == LONG_TAG { 1 } else { crate::query::MOST_ROWS };
+        (fragments <= most).then(|| Self {
             count: rows.count,
             choices,
             fragments,
@@ -384,36 +380,66 @@ fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
     Moduli::ALL.into_iter().map(of).collect()
 }
 
-/// Whether any layout takes a row of so many bytes, as the only one of its table.
-fn fits_alone(keyed: bool, longest: usize) -> bool {
-    let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
-    let plan = match keyed {
-        true => Plan::best_by_key(rows, ("00", TAG), 1.0, &Wish::default()),
-        false => Plan::best_by_number(rows, &Wish::default()),
-    };
-    plan.is_ok_and(|plan| plan.is_some())
+/// How rows are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    Number,
+    Key,
+    HiddenKey,
 }
 
-/// Bytes of the longest row that any layout takes, found by halving.
-fn longest_row(keyed: bool) -> usize {
-    // No polynomial holds more than 24 bits in each coefficient.
-    let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
-    while beyond - fitting > 1 {
-        let middle = fitting + (beyond - fitting) / 2;
-        if fits_alone(keyed, middle) { fitting = middle } else { beyond = middle }
+impl By {
+    /// What rows like these are like in the table.
+    fn stored(self, rows: RowStatistics) -> RowStatistics {
+        if self != Self::HiddenKey {
+            return rows;
+        }
+        let sealed = Oprf::sealed_length(rows.longest);
+        let total = (rows.count as u64).saturating_mul(sealed as u64);
+        RowStatistics { longest: sealed, fixed: sealed > 0, total, ..rows }
     }
-    fitting
+
+    fn tag_bytes(self) -> usize {
+        if self == Self::HiddenKey { LONG_TAG } else { TAG }
+    }
+
+    /// Whether any layout takes so many rows of so many bytes.
+    fn fits(self, count: usize, longest: usize) -> bool {
+        let rows = RowStatistics { count, longest, fixed: false, total: (count as u64).saturating_mul(longest as u64) };
+        let plan = match self {
+            Self::Number => Plan::best_by_number(rows, &Wish::default()),
+            _ => Plan::best_by_key(rows, self, "00", 1.0, &Wish::default()),
+        };
+        plan.is_ok_and(|plan| plan.is_some())
+    }
+
+    /// Bytes of the longest row that any layout of so many rows takes, found by halving.
+    fn longest_row(self, count: usize) -> usize {
+        // No polynomial holds more than 24 bits in each coefficient.
+        let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
+        while beyond - fitting > 1 {
+            let middle = fitting + (beyond - fitting) / 2;
+            if self.fits(count, middle) { fitting = middle } else { beyond = middle }
+        }
+        fitting
+    }
 }
 
-fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
+fn no_plan(rows: RowStatistics, by: By, wish: &Wish) -> Error {
     let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
-    let reason = if rows.longest > 0 && !fits_alone(keyed, rows.longest) {
-        let most = longest_row(keyed);
-        let by = if keyed { "key" } else { "number" };
-        format!(
-            "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys \
-             or numbers of their own, or keep them elsewhere and put where they are into the table"
-        )
+    let reason = if rows.longest > 0 && !by.fits(1, rows.longest) {
+        let most = by.longest_row(1);
+        match by {
+            By::HiddenKey => format!(
+                "rows beside hidden keys are sealed as a whole and have at most {most} bytes: keep what is long \
+                 elsewhere, and put where it is and what opens it into the table"
+            ),
+            _ => format!(
+                "a row by {} has at most {most} bytes, however the table is cut: cut longer rows into several with \
+                 keys or numbers of their own, or keep them elsewhere and put where they are into the table",
+                if by == By::Key { "key" } else { "number" }
+            ),
+        }
     } else if limited {
         "no layout keeps to all limits of sizes: allow larger keys, queries or answers".to_owned()
     } else {
@@ -456,20 +482,28 @@ mod tests {
     /// The remedy for a row that is too long is not to cut the table.
     #[test]
     fn rows_that_are_too_long_are_refused_with_what_helps() {
-        for (keyed, most) in [(true, longest_row(true)), (false, longest_row(false))] {
+        for (by, least, remedy) in [
+            (By::Key, 2_000_000, "cut longer rows"),
+            (By::Number, 8_000_000, "cut longer rows"),
+            (By::HiddenKey, 2_000, "sealed as a whole"),
+        ] {
             let plan = |longest| {
                 let rows = statistics(1, longest, false);
-                if keyed {
-                    Plan::keywords(rows, "5eed", 1.0, &Wish::default())
-                } else {
-                    Plan::rows(rows, &Wish::default())
+                match by {
+                    By::Number => Plan::rows(rows, &Wish::default()),
+                    By::Key => Plan::keywords(rows, "5eed", 1.0, &Wish::default()),
+                    By::HiddenKey => Plan::hidden(rows, &[0; 32], "5eed", 1.0, &Wish::default()),
                 }
             };
+            let most = by.longest_row(1);
             assert!(plan(most).is_ok(), "{most} bytes fit");
-            assert!(most > if keyed { 2_000_000 } else { 8_000_000 }, "{most}");
+            assert!(most > least, "{most}");
             let told = plan(most + 1).unwrap_err().to_string();
-            assert!(told.contains(&format!("has at most {most} bytes")) && told.contains("cut longer rows"), "{told}");
+            assert!(told.contains(&format!("at most {most} bytes")) && told.contains(remedy), "{told}");
         }
+        // What docs/lookup.md says of hidden keys: larger tables leave fewer bits in a coefficient.
+        let most = [1, 1000, 1_000_000].map(|count| By::HiddenKey.longest_row(count));
+        println!("bytes of the longest row beside hidden keys, of 1, 1000 and 1,000,000 rows: {most:?}");
         let told = Plan::rows(statistics(1 << 50, 8, true), &Wish::default()).unwrap_err().to_string();
         assert!(told.contains("several tables"), "{told}");
     }
@@ -492,7 +526,11 @@ mod tests {
         let rows = statistics(1000, 100, false);
         let wish = |room| Wish { room, ..Wish::default() };
         for room in [1000, 3000, 100_000] {
-            for plan in [Plan::rows(rows, &wish(Some(room))), Plan::keywords(rows, "5eed", 1.0, &wish(Some(room)))] {
+            for plan in [
+                Plan::rows(rows, &wish(Some(room))),
+                Plan::keywords(rows, "5eed", 1.0, &wish(Some(room))),
+                Plan::hidden(rows, &[0; 32], "5eed", 1.0, &wish(Some(room))),
+            ] {
                 let schema = plan.unwrap().schema;
                 assert!(schema.has_room(rows, room) && schema.has_room(rows, 0));
                 assert!(!schema.has_room(rows, 100 * room));
