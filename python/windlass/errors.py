@@ -144,6 +144,10 @@ class NotDecryptable(WindlassError, ValueError):
     lay outside the interval of a polynomial or above a bound that was assumed for it.
     """
 
+    index: int | None = None
+    """The place in the array, row by row, of the first number that is above its bound (CKKS), or the
+    number of the first of the rows that were asked for (tables); None where it is not known."""
+
 
 class OutsideInterval(WindlassError, ValueError):
     """A polynomial on an interval was applied to numbers that are not known to lie inside."""
@@ -203,6 +207,13 @@ class DuplicateKey(ParameterError):
 
     key: str = ""
     """The key, as far as it can be printed."""
+
+
+class HiddenKeysError(ParameterError):
+    """The keys of a table are hidden, and what hides them was not given, or the other way round.
+
+    Also for an OPRF key that is that of another table.
+    """
 
 
 class TableFull(WindlassError):

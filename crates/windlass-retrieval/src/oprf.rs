@@ -140,6 +140,8 @@ impl OprfKey {
             }
             Some(bytes)
         });
+        // One encoding of each key: no signs, no capital letters.
+        let bytes = bytes.filter(|bytes| digits == Some(&*Zeroizing::new(hex(&**bytes))));
         bytes.and_then(|bytes| Self::from_bytes(*bytes)).ok_or_else(|| {
             refuse("not an OPRF key: give the file that hid the keys of the table when it was made".to_owned())
         })
@@ -322,7 +324,18 @@ mod tests {
         let whole = std::fs::read_to_string(&file).unwrap();
         let zero = format!("{FORMAT}{}", "0".repeat(64));
         let large = format!("{FORMAT}{}", "f".repeat(64));
-        for bad in ["", &whole[1..], &whole[..whole.len() - 2], &zero, &large, &whole.replace('5', "g"), "\u{e9}"] {
+        let (capital, signed) = (whole.replace('b', "B"), whole.replace("0e\n", "+e\n"));
+        for bad in [
+            "",
+            &whole[1..],
+            &whole[..whole.len() - 2],
+            &zero,
+            &large,
+            &whole.replace('5', "g"),
+            "\u{e9}",
+            &capital,
+            &signed,
+        ] {
             std::fs::write(&file, bad).unwrap();
             assert!(matches!(OprfKey::load(&file), Err(Error::BadFile { .. })), "{bad:?}");
         }
