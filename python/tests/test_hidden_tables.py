@@ -217,7 +217,5 @@ def test_the_command_line_and_python_share_the_key(tmp_path: Path) -> None:
     assert client.records(answer, hidden) == [{"id": "b", "n": "22"}]
     client.save_secret(tmp_path / "secret.key")
     # The steps through files of the command line refuse, and say what to do.
-    asked = run(
-        "table query --schema served/schema.json --secret-key secret.key --query b --out q"
-    )
+    asked = run("table query --schema served/schema.json --secret-key secret.key --query b --out q")
     assert asked.returncode != 0 and "windlass ask" in asked.stderr

@@ -145,8 +145,11 @@ class NotDecryptable(WindlassError, ValueError):
     """
 
     index: int | None = None
-    """The place in the array, row by row, of the first number that is above its bound (CKKS), or the
-    number of the first of the rows that were asked for (tables); None where it is not known."""
+    """Which is the first that is above its bound; None where that is not known.
+
+    For CKKS the place in the array, row by row; for tables the number, from 0, of the rows that were
+    asked for.
+    """
 
 
 class OutsideInterval(WindlassError, ValueError):

@@ -207,9 +207,7 @@ class LookupService:
         """How often keys were uploaded."""
         return self._uploads
 
-    def ask(
-        self, wanted: _Key | Iterable[_Key], *, portions: bool = False
-    ) -> list[bytes | None]:
+    def ask(self, wanted: _Key | Iterable[_Key], *, portions: bool = False) -> list[bytes | None]:
         """Rows of the table; the service does not learn which.
 
         Where the table hides its keys, the service helps with each of them and does not learn

@@ -403,9 +403,9 @@ impl By {
         if self == Self::HiddenKey { LONG_TAG } else { TAG }
     }
 
-    /// Whether any layout takes so many rows of so many bytes.
-    fn fits(self, count: usize, longest: usize) -> bool {
-        let rows = RowStatistics { count, longest, fixed: false, total: (count as u64).saturating_mul(longest as u64) };
+    /// Whether any layout takes a row of so many bytes, as the only one of its table.
+    fn fits_alone(self, longest: usize) -> bool {
+        let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
         let plan = match self {
             Self::Number => Plan::best_by_number(rows, &Wish::default()),
             _ => Plan::best_by_key(rows, self, "00", 1.0, &Wish::default()),
@@ -413,13 +413,14 @@ impl By {
         plan.is_ok_and(|plan| plan.is_some())
     }
 
-    /// Bytes of the longest row that any layout of so many rows takes, found by halving.
-    fn longest_row(self, count: usize) -> usize {
-        // No polynomial holds more than 24 bits in each coefficient.
-        let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
+    /// Bytes of the longest row that any layout takes, found by halving.
+    fn longest_row(self) -> usize {
+        // No polynomial holds more than 24 bits in each coefficient, and sealed rows lie in one.
+        let polynomials = if self == Self::HiddenKey { 1 } else { crate::query::MOST_ROWS };
+        let (mut fitting, mut beyond) = (0, polynomials * bin_bytes(24) + 1);
         while beyond - fitting > 1 {
             let middle = fitting + (beyond - fitting) / 2;
-            if self.fits(count, middle) { fitting = middle } else { beyond = middle }
+            if self.fits_alone(middle) { fitting = middle } else { beyond = middle }
         }
         fitting
     }
@@ -427,8 +428,8 @@ impl By {
 
 fn no_plan(rows: RowStatistics, by: By, wish: &Wish) -> Error {
     let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
-    let reason = if rows.longest > 0 && !by.fits(1, rows.longest) {
-        let most = by.longest_row(1);
+    let reason = if rows.longest > 0 && !by.fits_alone(rows.longest) {
+        let most = by.longest_row();
         match by {
             By::HiddenKey => format!(
                 "rows beside hidden keys are sealed as a whole and have at most {most} bytes: keep what is long \
@@ -495,15 +496,12 @@ mod tests {
                     By::HiddenKey => Plan::hidden(rows, &[0; 32], "5eed", 1.0, &Wish::default()),
                 }
             };
-            let most = by.longest_row(1);
+            let most = by.longest_row();
             assert!(plan(most).is_ok(), "{most} bytes fit");
             assert!(most > least, "{most}");
             let told = plan(most + 1).unwrap_err().to_string();
             assert!(told.contains(&format!("at most {most} bytes")) && told.contains(remedy), "{told}");
         }
-        // What docs/lookup.md says of hidden keys: larger tables leave fewer bits in a coefficient.
-        let most = [1, 1000, 1_000_000].map(|count| By::HiddenKey.longest_row(count));
-        println!("bytes of the longest row beside hidden keys, of 1, 1000 and 1,000,000 rows: {most:?}");
         let told = Plan::rows(statistics(1 << 50, 8, true), &Wish::default()).unwrap_err().to_string();
         assert!(told.contains("several tables"), "{told}");
     }

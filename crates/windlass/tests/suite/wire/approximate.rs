@@ -305,13 +305,12 @@ fn golden_files_of_version_2_stay_readable() {
 fn golden_files_with_entries_stay_readable() {
     let context = golden_context();
     let secret = || golden::<_, SecretKey>("ckks-secret-key", context.files());
-    let three = || {
-        let client = context.client_from_key(Arc::new(secret())).unwrap();
-        client.encrypt_complex(&message()[..3], 1.0).unwrap()
-    };
+    let client = context.client_from_key(Arc::new(secret())).unwrap();
+    let three = || client.encrypt_complex(&message()[..3], 1.0).unwrap();
     write_missing("ckks-ciphertext-entries", context.files(), || ApproximateCiphertextV1::new(three()));
     write_missing("ckks-ciphertext-beside", context.files(), || {
-        ApproximateCiphertextV1::new(values(&context).server.add_real(&three(), 2.0).unwrap())
+        let server = client.generate_server([&Products]).unwrap();
+        ApproximateCiphertextV1::new(server.add_real(&three(), 2.0).unwrap())
     });
     for (name, addend, magnitude) in [("ckks-ciphertext-entries", 0.0, 1.0), ("ckks-ciphertext-beside", 2.0, 3.0)] {
         let read: ApproximateCiphertextV1 = golden(name, context.files());
@@ -323,8 +322,7 @@ fn golden_files_with_entries_stay_readable() {
         expected.iter_mut().for_each(|z| *z += addend);
         check(&context, secret(), &ciphertext, &expected);
         // What it states is what it is refused by.
-        let refused = context.client_from_key(Arc::new(secret())).unwrap();
-        let refused = refused.decrypt_complex(&ciphertext.with_magnitude(0.25)).unwrap_err();
+        let refused = client.decrypt_complex(&ciphertext.with_magnitude(0.25)).unwrap_err();
         assert!(matches!(refused, Error::NotDecryptable { beyond: Some(_) }), "{refused}");
     }
 }
