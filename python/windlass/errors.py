@@ -147,8 +147,8 @@ class NotDecryptable(WindlassError, ValueError):
     index: int | None = None
     """Which is the first that is above its bound; None where that is not known.
 
-    For CKKS the place in the array, row by row; for tables the number, from 0, of the rows that were
-    asked for.
+    For CKKS the place in the array, row by row; for tables the number, from 0, of the row among
+    those that were asked for.
     """
 
 
