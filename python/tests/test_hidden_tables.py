@@ -72,7 +72,7 @@ def test_the_plain_way_is_refused_by_type(table: wl.Table, key: wl.OprfKey) -> N
         (wl.HiddenKeysError, "not hidden", lambda: open_client.query(hidden)),
         (wl.OtherContext, "another table", lambda: wl.TableClient(other.schema).query(hidden)),
         (wl.ParameterError, "number of rows", lambda: client.query([])),
-        (wl.DTypeError, "a key", lambda: client.blind(1.5)),
+        (wl.DTypeError, "a key", lambda: client.blind(1.5)),  # type: ignore[arg-type]
         (wl.ParameterError, "65535", lambda: client.blind(bytes(70_000))),
         (wl.FileError, "points", lambda: key.blind_evaluate(points[:-1])),
         (wl.FileError, "points", lambda: key.blind_evaluate(b"")),
@@ -133,20 +133,17 @@ def test_a_directory_is_changed_with_its_key(tmp_path: Path, key: wl.OprfKey) ->
     table = wl.Table.open(place)
     found = ask(table, key, ["k1", "add", "k2", "k3"])
     assert found == [b"new", b"on", None, ROWS["k3"]]
-    for call in (
-        lambda: made.set({"k1": b"x"}),
-        lambda: made.remove("k1"),
-        lambda: made.set({"k1": b"x"}, oprf_key=wl.OprfKey.generate()),
-    ):
-        with pytest.raises(wl.HiddenKeysError):
-            call()
+    with pytest.raises(wl.HiddenKeysError):
+        made.set({"k1": b"x"})
+    with pytest.raises(wl.HiddenKeysError):
+        made.remove("k1")
+    with pytest.raises(wl.HiddenKeysError):
+        made.set({"k1": b"x"}, oprf_key=wl.OprfKey.generate())
     by_number = wl.Table.from_rows([b"a"], directory=tmp_path / "rows", progress=False)
-    for call in (
-        lambda: by_number.set({0: b"b"}, oprf_key=key),
-        lambda: by_number.remove(0, oprf_key=key),
-    ):
-        with pytest.raises(wl.HiddenKeysError):
-            call()
+    with pytest.raises(wl.HiddenKeysError):
+        by_number.set({0: b"b"}, oprf_key=key)
+    with pytest.raises(wl.HiddenKeysError):
+        by_number.remove(0, oprf_key=key)
     # Another table under the schema that clients know.
     again = wl.Table.from_items({"x": b"y"}, like=table.schema, oprf_key=key, progress=False)
     assert again.schema_hash == table.schema_hash

@@ -94,9 +94,10 @@ def test_long_rows_are_asked_for_in_portions() -> None:
     assert gathering.count == 1 and "1 of 1 rows to come" in repr(gathering)
     with pytest.raises(wl.FileError):
         gathering.rows()
-    for wrong, kind in ((1.5, wl.DTypeError), ([], wl.ParameterError)):
+    wrong: list[tuple[Any, type[Exception]]] = [(1.5, wl.DTypeError), ([], wl.ParameterError)]
+    for given, kind in wrong:
         with pytest.raises(kind):
-            client.in_portions(wrong).query()
+            client.in_portions(given).query()
     # By number too, and what a plan says of both.
     rows = [b"short", rng.bytes(100_000)]
     table = wl.Table.from_rows(rows, progress=False)
