@@ -72,9 +72,31 @@ def test_numbers_outside_an_interval(inverse: Any) -> None:
     assert not isinstance(caught.value, wl.OtherKeyPair)
     assert "interval" in str(caught.value) and "assume_bound" in str(caught.value)
     # What lies below is seen by nobody but the client.
-    low = inverse.server.receive(inverse.client.encrypt([0.5, -3.0], bound=4.0))
-    with pytest.raises(wl.NotDecryptable):
+    low = inverse.server.receive(inverse.client.encrypt([0.5, -3.0, 0.75], bound=4.0))
+    with pytest.raises(wl.NotDecryptable, match="at index 1") as caught:
         inverse.client.decrypt(p(low))
+    assert caught.value.index == 1
+
+
+def test_a_number_above_its_bound_is_named_by_its_place() -> None:
+    context = wl.Context.approximate(depth=1)
+    client, server = context.generate_keys()
+    values = np.full((3, context.slots + 5), 0.5)
+    values[1, 7] = values[1, context.slots + 2] = values[2, 0] = 3.0
+    array = server.receive(client.encrypt(values, bound=4.0)).assume_bound(1.0)
+    with pytest.raises(wl.NotDecryptable, match="at index") as caught:
+        client.decrypt(array)
+    assert caught.value.index == values.shape[1] + 7
+    assert "3.0" not in str(caught.value) and "0.5" not in str(caught.value)
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.index == caught.value.index
+    values[1] = 0.5
+    array = server.receive(client.encrypt(values, bound=4.0)).assume_bound(1.0)
+    with pytest.raises(wl.NotDecryptable) as caught:
+        client.decrypt(array)
+    assert caught.value.index == 2 * values.shape[1]
+    # Noise of integers is measured in coefficients, and no slot is known.
+    assert wl.NotDecryptable().index is None
 
 
 @pytest.mark.parametrize("family", ["Chebyshev", "Legendre", "Polynomial"])

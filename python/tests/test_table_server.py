@@ -146,6 +146,17 @@ def test_a_table_that_changes_is_served_and_one_made_like_it(tmp_path: Path) -> 
         wl.Table.from_rows([b"y"], like=table.schema)
 
 
+def test_long_rows_come_in_portions() -> None:
+    rows = {"short": b"1", "long": bytes(range(256)) * 100}
+    with wl.TableServer(wl.Table.from_items(rows, progress=False), port=0) as server:
+        service = wl.LookupService(server.url)
+        asked = ["long", "nobody", "short"]
+        assert service.ask(asked, portions=True) == [rows["long"], None, rows["short"]]
+        assert service.ask("short", portions=True) == service.ask("short") == [b"1"]
+        with pytest.raises(wl.ParameterError):
+            service.records("short", portions=True)
+
+
 def test_arguments_that_mean_nothing_are_refused() -> None:
     table = wl.Table.from_rows([b"zero"])
     for arguments in [{"rows": 0}, {"connections": 0}, {"seconds": 0}, {"key_cache": 0}]:

@@ -54,6 +54,85 @@ def test_rows_longer_than_a_bin_are_found() -> None:
     assert ask(table, ["k19", "k0", "none"]) == [items["k19"], b"", None]
 
 
+def test_long_rows_are_asked_for_in_portions() -> None:
+    rng = np.random.default_rng(2)
+    items = {f"k{n}": rng.bytes(n) for n in range(50)}
+    items["long"] = rng.bytes(40_000)
+    table = wl.Table.from_items(items, progress=False)
+    client = wl.TableClient(table.schema)
+    keys = wl.TableKeys(client.keys())
+    assert client.portions > 8
+
+    def gather(wanted: Any) -> tuple[list[bytes | None], list[int]]:
+        gathering, sizes = client.in_portions(wanted), []
+        while (query := gathering.query()) is not None:
+            sizes.append(table.check(keys, query) * client.portions // table.selections)
+            gathering.read(table.answer(keys, query))
+        assert gathering.count == 0
+        return gathering.rows(), sizes
+
+    # A short row takes one question for one portion, a long one further questions for more.
+    assert gather("k7") == ([items["k7"]], [1])
+    found, sizes = gather(["k49", "long", "nobody"])
+    assert found == [items["k49"], items["long"], None]
+    assert sizes[:4] == [3, 1, 2, 4] and sum(sizes) == 2 + client.portions
+    whole, first = client.query("k7"), client.in_portions("k7").query()
+    assert first is not None and len(first) * 5 < len(whole)
+    # An answer belongs to its question, and a row is not there before all of it is.
+    gathering = client.in_portions("long")
+    query = gathering.query()
+    assert query is not None
+    with pytest.raises(wl.OtherContext):
+        gathering.read(table.answer(keys, whole))
+    with pytest.raises(wl.OtherContext):
+        client.rows(table.answer(keys, query), "long")
+    with pytest.raises(wl.FileError):
+        gathering.rows()
+    with pytest.raises(wl.FileError):
+        gathering.read(table.answer(keys, query)[:-1])
+    gathering.read(table.answer(keys, query))
+    assert gathering.count == 1 and "1 of 1 rows to come" in repr(gathering)
+    with pytest.raises(wl.FileError):
+        gathering.rows()
+    wrong: list[tuple[Any, type[Exception]]] = [(1.5, wl.DTypeError), ([], wl.ParameterError)]
+    for given, kind in wrong:
+        with pytest.raises(kind):
+            client.in_portions(given).query()
+    # By number too, and what a plan says of both.
+    rows = [b"short", rng.bytes(100_000)]
+    table = wl.Table.from_rows(rows, progress=False)
+    client = wl.TableClient(table.schema)
+    keys = wl.TableKeys(client.keys())
+    assert gather(0)[0] == rows[:1] and gather([1, 0])[0] == rows[::-1]
+    plan = wl.table_plan(50, 40_000, keyed=True)
+    assert plan.portions > 8
+    assert plan.portion_query_bytes * 5 < plan.query_bytes
+    assert plan.portion_answer_bytes * plan.portions == plan.answer_bytes
+
+
+def test_columns_are_asked_for_in_portions() -> None:
+    pa = pytest.importorskip("pyarrow")
+    source = pa.table({"id": ["a", "b"], "text": ["x", "y" * 30_000]})
+    table = wl.Table.from_arrow(source, key="id", progress=False)
+    client = wl.TableClient(table.schema)
+    gathering = client.in_portions(["b", "c", "a"])
+    while (query := gathering.query()) is not None:
+        gathering.read(table.answer(client.keys(), query))
+    b, a = source.to_pylist()[::-1]
+    assert gathering.records() == [b, None, a]
+
+
+def test_an_answer_that_does_not_decrypt_names_the_row() -> None:
+    table = wl.Table.from_rows([b"a", b"b"], progress=False)
+    clients = [wl.TableClient(table.schema) for _ in range(2)]
+    answer = table.answer(clients[0].keys(), clients[0].query(0))
+    with pytest.raises(wl.OtherKeyPair) as caught:
+        clients[1].rows(answer, 0)
+    assert not isinstance(caught.value, wl.NotDecryptable)
+    assert wl.NotDecryptable("...", index=3).index == 3
+    assert wl.NotDecryptable("...").index is None
+
+
 def test_clients_share_a_pass() -> None:
     table = wl.Table.from_rows([b"%d" % n for n in range(50)])
     clients = [wl.TableClient(table.schema) for _ in range(3)]

@@ -97,7 +97,8 @@ KINDS = {
 
 OWN_FIX = dict.fromkeys(
     ("not-found", "method"),
-    "GET /schema, /health and /stats.json, HEAD and PUT /keys/{sha256}, and POST /ask are here",
+    "GET /schema, /health and /stats.json, HEAD and PUT /keys/{sha256}, and POST /ask are here "
+    "(and POST /blind, where keys are hidden)",
 )
 """What to do instead, where there is no /openapi.json."""
 

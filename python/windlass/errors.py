@@ -144,6 +144,13 @@ class NotDecryptable(WindlassError, ValueError):
     lay outside the interval of a polynomial or above a bound that was assumed for it.
     """
 
+    index: int | None = None
+    """Which is the first that is above its bound; None where that is not known.
+
+    For CKKS the place in the array, row by row; for tables the number, from 0, of the row among
+    those that were asked for.
+    """
+
 
 class OutsideInterval(WindlassError, ValueError):
     """A polynomial on an interval was applied to numbers that are not known to lie inside."""
@@ -203,6 +210,13 @@ class DuplicateKey(ParameterError):
 
     key: str = ""
     """The key, as far as it can be printed."""
+
+
+class HiddenKeysError(ParameterError):
+    """The keys of a table are hidden, and what hides them was not given, or the other way round.
+
+    Also for an OPRF key that is that of another table.
+    """
 
 
 class TableFull(WindlassError):

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 
 import windlass as wl
 from windlass.errors import (
+    HiddenKeysError,
     OtherContext,
     ParameterError,
     WindlassError,
@@ -433,6 +434,8 @@ def application(
         Where the table is not cut into that many blocks; ``possible`` has the numbers.
     ParameterError
         For numbers that are not positive.
+    HiddenKeysError
+        For a table whose keys are hidden.
     FileError
         For a directory without a table.
 
@@ -454,7 +457,13 @@ def application(
     if not all(number > 0 for number in (replicas, *numbers, *seconds)):
         raise ParameterError("the numbers that a service keeps to are positive")
     place = str(Path(directory).absolute())
-    wl.Table.open(place, verify=False).shard(0, shards)
+    table = wl.Table.open(place, verify=False)
+    if table.hides_keys:
+        raise HiddenKeysError(
+            "the keys of this table are hidden, and shards do not help with keys: serve it with "
+            "windlass serve --oprf-key or with wl.TableServer(table, oprf_key=...)"
+        )
+    table.shard(0, shards)
     options = Options(place, *numbers, *seconds)
     shard = serve.deployment(Shard).options(
         num_replicas=replicas,

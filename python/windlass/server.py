@@ -1,8 +1,8 @@
 """A table over HTTP in this process, with nothing but Python's own library.
 
 The protocol is that of ``windlass serve``: its clients are :class:`windlass.LookupService` and
-``windlass ask``. For many clients, quotas, hidden keys and metrics there is ``windlass serve``; for
-several machines :mod:`windlass.serve`.
+``windlass ask``. For many clients, quotas and metrics there is ``windlass serve``; for several
+machines :mod:`windlass.serve`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ import windlass as wl
 from windlass._connections import Connections, Requests
 from windlass._problems import Problem
 from windlass._shelf import Shelf
-from windlass.errors import DTypeError, OtherContext, ParameterError, WindlassError
+from windlass.errors import (
+    DTypeError,
+    HiddenKeysError,
+    OtherContext,
+    ParameterError,
+    WindlassError,
+)
 
 __all__ = ["TableServer"]
 
@@ -30,6 +36,8 @@ log = logging.getLogger("windlass.server")
 
 _MOST_SELECTIONS = 256
 """Of one question, unless one row takes more."""
+_POINT = 32
+"""Bytes of a point of the function that hides keys."""
 _LOOK = 1.0
 """Seconds between two looks whether the table was replaced."""
 
@@ -49,6 +57,10 @@ class TableServer:
         For https; of a server, with its certificate loaded.
     tokens : mapping of str to str, optional
         Tokens by the name of their client: others are refused. Without it everybody may ask.
+    oprf_key : OprfKey, optional
+        The key that hides the keys of the table, where it hides them. Every point that a client
+        sends is a guess, and nobody counts them here: where guesses shall be few, ``windlass serve
+        --quota`` does.
     key_cache : int
         Bytes of clients' evaluation keys: the longest unused go.
     rows : int
@@ -77,6 +89,7 @@ class TableServer:
         *,
         tls: ssl.SSLContext | None = None,
         tokens: Mapping[str, str] | None = None,
+        oprf_key: wl.OprfKey | None = None,
         key_cache: int = 1 << 30,
         rows: int = 32,
         connections: int = 64,
@@ -86,11 +99,15 @@ class TableServer:
             raise DTypeError(f"a table is served, not {type(table).__name__}")
         if min(key_cache, rows, connections) < 1 or not seconds > 0:
             raise ParameterError("key_cache, rows and connections are from 1, seconds is positive")
-        if json.loads(table.schema).get("oprf") is not None:
-            raise ParameterError(
-                "the keys of this table are hidden: serve it with windlass serve --oprf-key"
+        if oprf_key is not None:
+            table.check_oprf_key(oprf_key)
+        elif table.hides_keys:
+            raise HiddenKeysError(
+                "the keys of this table are hidden: give the key that they were hidden with "
+                "(oprf_key=...)"
             )
         self.table = table
+        self._oprf_key = oprf_key
         self._rows, self._seconds = rows, seconds
         self._keys = Shelf(key_cache)
         self._tokens: dict[bytes, str] | None = None
@@ -172,6 +189,22 @@ class TableServer:
         rows = min(self._rows, max(_MOST_SELECTIONS // self.table.selections, 1))
         most = rows * self.table.selections
         return most, self.table.longest_query(most)
+
+    def _blind(self, points: bytes) -> bytes:
+        """Helps a client to hide keys."""
+        if not self.table.hides_keys:
+            raise Problem("not-hidden", "the keys of this table are asked for as they are")
+        # A table that came into the first one's place may be hidden by another key.
+        if self._oprf_key is None:
+            raise Problem("other-oprf-key", "it was started for a table that hides nothing")
+        try:
+            self.table.check_oprf_key(self._oprf_key)
+        except HiddenKeysError as error:
+            raise Problem("other-oprf-key", str(error)) from error
+        try:
+            return self._oprf_key.blind_evaluate(points)
+        except WindlassError as error:
+            raise Problem.of(error) from error
 
     def _take_up(self, name: str, body: bytes) -> None:
         found = hashlib.sha256(body).hexdigest()
@@ -277,6 +310,10 @@ class _Handler(Requests):
 
     def _post(self) -> None:
         owner, parts = self.server.owner, urlsplit(self.path)
+        if parts.path == "/blind":
+            points = self._body(owner._rows * _POINT, keep=True)
+            self._say(200, owner._blind(points), "application/octet-stream")
+            return
         if parts.path != "/ask":
             raise Problem("not-found", parts.path)
         names = parse_qs(parts.query).get("keys")

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from windlass._windlass import TableClient
+from windlass._arrow import records
+from windlass._windlass import HiddenKeys, TableClient
 from windlass.errors import (
     DTypeError,
     OtherContext,
@@ -206,12 +207,19 @@ class LookupService:
         """How often keys were uploaded."""
         return self._uploads
 
-    def ask(self, wanted: _Key | Iterable[_Key]) -> list[bytes | None]:
+    def ask(self, wanted: _Key | Iterable[_Key], *, portions: bool = False) -> list[bytes | None]:
         """Rows of the table; the service does not learn which.
+
+        Where the table hides its keys, the service helps with each of them and does not learn
+        them: that is done here.
 
         Parameters
         ----------
         wanted : one key or number, or an iterable of them
+        portions : bool
+            Whether rows are asked for in portions: where a table has a few long rows, questions
+            for short ones become small. The service learns about how long each row is
+            (:meth:`TableClient.in_portions`).
 
         Returns
         -------
@@ -227,13 +235,14 @@ class LookupService:
         ServiceError
             When it refused: the attributes say why, and what to do.
         """
-        table, wanted, answer = self._asked(wanted)
-        return table.rows(answer, wanted)
+        return self._found(wanted, portions)[1]
 
-    def records(self, wanted: _Key | Iterable[_Key]) -> list[dict[str, Any] | None]:
+    def records(
+        self, wanted: _Key | Iterable[_Key], *, portions: bool = False
+    ) -> list[dict[str, Any] | None]:
         """As :meth:`ask`, rows as dictionaries of their columns."""
-        table, wanted, answer = self._asked(wanted)
-        return table.records(answer, wanted)
+        table, rows = self._found(wanted, portions)
+        return records(table.fields, rows)
 
     def refresh(self) -> bool:
         """Takes the schema that the service has now; whether its layout is another one.
@@ -294,8 +303,8 @@ class LookupService:
         self._table, self._keys, self._name = table, keys, hashlib.sha256(keys).hexdigest()
         self._known = False
 
-    def _asked(self, wanted: Any) -> tuple[TableClient, list[_Key], bytes]:
-        """The client, what was asked for, and the answer."""
+    def _found(self, wanted: Any, portions: bool) -> tuple[TableClient, list[bytes | None]]:
+        """The client that asked, and the rows."""
         many = not isinstance(wanted, (str, bytes, bytearray)) and hasattr(wanted, "__iter__")
         listed: list[_Key] = list(wanted) if many else [wanted]
         with self._lock:
@@ -305,7 +314,21 @@ class LookupService:
                     self._upload()
                 self._known = True
             name = self._name
-        query = table.query(listed)
+        asked: list[_Key] | HiddenKeys = listed
+        if table.hides_keys and listed:
+            blinding = table.blind(listed)
+            response = self._send("POST", "/blind", blinding.points, len(blinding.points))
+            self._expect(response, 200)
+            asked = blinding.finish(response.body)
+        if not portions:
+            return table, table.rows(self._exchange(name, table.query(asked)), asked)
+        gathering = table.in_portions(asked)
+        while (query := gathering.query()) is not None:
+            gathering.read(self._exchange(name, query))
+        return table, gathering.rows()
+
+    def _exchange(self, name: str, query: bytes) -> bytes:
+        """The answer to a query; keys that had to make room are uploaded again."""
         for again in range(self._retries + 1, -1, -1):
             response = self._send("POST", f"/ask?keys={name}", query, _ANSWER)
             gone = response.status in _GONE and response.kind() in ("unknown-keys", "")
@@ -315,7 +338,7 @@ class LookupService:
             with self._lock:
                 self._upload()
         self._expect(response, 200)
-        return table, listed, response.body
+        return response.body
 
     def _upload(self) -> None:
         self._uploads += 1

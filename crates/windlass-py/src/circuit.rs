@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use windlass::circuits::{Comparison, Polynomial, PolynomialPlan, Power, SlotFunction, TracePlan};
 use windlass::needs::KeyRequest;
 use windlass::rlwe::Limits;
-use windlass::{Error, NeedsKeys, Result};
+use windlass::{Depth, Error, Exact, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::plain;
@@ -133,15 +133,16 @@ impl PyCircuit {
         Ok(Self { setting: Arc::clone(setting), recipe, body: Arc::new(body) })
     }
 
-    /// The depth where anything may stand beside the entries, or nothing does.
-    pub fn depth_after(&self, littered: bool) -> usize {
-        let clears = matches!(&*self.body, Body::RealPolynomial(own) if !own.masks_in_passing());
-        self.body.depth() + usize::from(littered && clears)
-    }
-
-    /// Whether it is a sum, beside which others stand.
-    pub fn is_sum(&self) -> bool {
-        matches!(&*self.body, Body::Sum(_))
+    /// Adds what it takes of the depth of parameters.
+    pub fn add_to(&self, depth: &mut Depth) {
+        match &*self.body {
+            Body::Polynomial(own) => own.add_to(depth),
+            Body::RealPolynomial(own) => own.add_to(depth),
+            Body::Function(own) => own.add_to(depth),
+            Body::Power(own) => own.add_to(depth),
+            Body::Comparison(own) => own.add_to(depth),
+            Body::Sum(own) => Step::<Exact>::add_to(&**own, depth),
+        }
     }
 
     pub fn key_request(&self) -> KeyRequest {

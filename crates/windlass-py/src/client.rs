@@ -10,7 +10,7 @@ use pyo3::types::PyTuple;
 use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
 use windlass::schemes::{Ciphertext, Encryptor, ckks};
-use windlass::{Approximate, NeedsKeys, Plaintext, Result};
+use windlass::{Approximate, Beyond, Error, NeedsKeys, Plaintext, Result};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::{of_file, plain, raise};
@@ -250,7 +250,8 @@ impl PyClient {
     /// Raises
     /// ------
     /// CapacityExhausted, OtherKeyPair, NotDecryptable
-    ///     Instead of a wrong answer.
+    ///     Instead of a wrong answer. ``index`` of the last says which number is the first that is
+    ///     above its bound, for CKKS, where that is known.
     ///
     /// Examples
     /// --------
@@ -308,8 +309,11 @@ impl PyClient {
                 let values = by_parts(py, list.len(), |ticker| {
                     let one = |(part, ct): (usize, &ckks::Ciphertext)| {
                         ticker.check("decrypt")?;
-                        let mut values = client.decrypt_complex(ct)?;
-                        values.truncate(layout.entries(part % chunks, packed).len());
+                        let entries = layout.entries(part % chunks, packed);
+                        let first = part / chunks * layout.length + entries.start;
+                        let values = client.decrypt_complex(ct);
+                        let mut values = values.map_err(|error| at_index(error, first, entries.len()))?;
+                        values.truncate(entries.len());
                         Ok(values)
                     };
                     joined(list, one)
@@ -453,8 +457,22 @@ fn joined<C: Sync, T: Send>(list: &[C], one: impl Fn((usize, &C)) -> Result<Vec<
     if let [only] = list {
         return one((0, only));
     }
-    let all = list.par_iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
-    Ok(all.into_iter().flatten().collect())
+    // Of several refusals the first one is told.
+    let all: Vec<Result<Vec<T>>> = list.par_iter().enumerate().map(one).collect();
+    Ok(all.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// A refusal of a ciphertext that holds the numbers of an array from `first` on: it names the place in
+/// the array, and none beside the `count` numbers.
+fn at_index(error: Error, first: usize, count: usize) -> Error {
+    match error {
+        Error::NotDecryptable { beyond } => Error::NotDecryptable {
+            beyond: beyond
+                .filter(|beyond| beyond.slot < count)
+                .map(|beyond| Beyond { slot: first + beyond.slot, ..beyond }),
+        },
+        other => other,
+    }
 }
 
 /// A public key: whoever has it encrypts for its client, and can read nothing.

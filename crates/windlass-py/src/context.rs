@@ -7,10 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::needs::KeyRequest;
-use windlass::params::preset_names;
-use windlass::rlwe::RlweParams;
-use windlass::schemes::ckks::CkksSpec;
-use windlass::{NeedsKeys, ParamSpec, Params, Result, Scheme};
+use windlass::NeedsKeys;
 
 use crate::array::PyCiphertext;
 use crate::bootstrapping::PyBootstrapping;
@@ -23,30 +20,13 @@ use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
 use crate::needs::{PyKeys, check_keys, requests};
-use crate::numbers::{Slice, integers, prime_power, values};
+use crate::numbers::{Slice, integers, values};
+use crate::parameters::{Asked, describe_approximate, loads, secure};
 use crate::passphrase::passphrase_of;
 use crate::planning;
 use crate::runtime::{long, quick};
 use crate::server::{Keys, PyServer};
-use crate::setting::{Kind, PyContext, Setting, scheme_named, state};
-
-/// BGV or BFV by name.
-pub fn scheme(py: Python<'_>, name: &str) -> PyResult<Scheme> {
-    scheme_named(name).ok_or_else(|| {
-        plain(
-            py,
-            "ParameterError",
-            format!(
-                "no scheme is called {name:?}; there are \"BGV\" and \"BFV\", and Context.approximate(...) for CKKS"
-            ),
-        )
-    })
-}
-
-/// JSON text as Python objects.
-fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    PyModule::import(py, "json")?.call_method1("loads", (text,))
-}
+use crate::setting::{Kind, PyContext, Setting, state};
 
 impl PyContext {
     fn exact(&self, py: Python<'_>, what: &str) -> PyResult<&windlass::Context> {
@@ -138,8 +118,9 @@ impl PyContext {
     ) -> PyResult<Self> {
         let given = [("depth", depth.is_some()), ("linear_maps", linear_maps.is_some())];
         let needed = asked(py, &given, for_, true)?;
-        let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.depth));
-        let linear_maps = needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps));
+        let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.products() as u64));
+        let linear_maps =
+            needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps() as u64));
         let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
         let spec = asked.spec(py)?;
         Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
@@ -168,7 +149,7 @@ impl PyContext {
     #[staticmethod]
     #[pyo3(signature = (name, *, scheme="BGV"))]
     fn preset(py: Python<'_>, name: String, scheme: &str) -> PyResult<Self> {
-        self::scheme(py, scheme)?;
+        crate::parameters::scheme(py, scheme)?;
         let state = state(&[("preset", name), ("scheme", scheme.to_owned())]);
         Ok(Self { setting: quick(py, || Setting::from_state(&state))? })
     }
@@ -216,7 +197,7 @@ impl PyContext {
         for_: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
-        let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.depth));
+        let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.products() as u64));
         let setting = quick(py, || {
             let spec = secure(depth, scale_bits, value_bits, slots)?;
             Setting::from_state(&state(&[("ckks", spec.to_json())]))
@@ -1158,195 +1139,5 @@ impl PyContext {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         crate::pickle::reduce(py, "restore_context", (self.setting.state.clone(),))
-    }
-}
-
-/// The names of all parameter sets.
-///
-/// Returns
-/// -------
-/// list of str
-///
-/// Examples
-/// --------
-/// >>> import windlass as wl
-/// >>> "demo" in wl.presets()
-/// True
-#[pyfunction]
-pub fn presets() -> Vec<&'static str> {
-    preset_names().collect()
-}
-
-/// What is known of a named parameter set, without making a context of it.
-///
-/// Returns
-/// -------
-/// dict
-///     As :meth:`Context.describe`.
-///
-/// Examples
-/// --------
-/// >>> import windlass as wl
-/// >>> wl.preset_parameters("insecure_toy_256")["slots"]
-/// 128
-#[pyfunction]
-#[pyo3(signature = (name, *, scheme="BGV"))]
-pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyResult<Bound<'py, PyAny>> {
-    let params = Params::preset(name, self::scheme(py, scheme)?).map_err(|error| raise(py, error))?;
-    loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
-}
-
-/// What :meth:`Context.plan` would choose, without making a context of it.
-///
-/// Parameters
-/// ----------
-/// modulus, depth, slots, scheme, linear_maps, capacity, security, m, unlimited, max_key_bytes, for_
-///     As of :meth:`Context.plan`.
-/// progress : bool or callable, optional
-///     As of :meth:`Context.plan`.
-///
-/// Returns
-/// -------
-/// dict
-///     As :meth:`Context.describe`.
-///
-/// Raises
-/// ------
-/// NoParameters
-///     With what the last candidate lacked.
-///
-/// Examples
-/// --------
-/// >>> import windlass as wl
-/// >>> wl.plan_parameters(modulus=257, depth=1)["security_bits"] >= 128
-/// True
-#[pyfunction]
-#[pyo3(signature = (*, modulus=Natural(65537), depth=None, slots=Natural(1), scheme="BGV", linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None, for_=None), text_signature = "(*, modulus=65537, depth=None, slots=1, scheme='BGV', linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None, for_=None)")]
-pub fn plan_parameters<'py>(
-    py: Python<'py>,
-    modulus: Natural,
-    depth: Option<Natural>,
-    slots: Natural,
-    scheme: &str,
-    linear_maps: Option<Natural>,
-    capacity: f64,
-    security: f64,
-    m: Option<Natural>,
-    unlimited: bool,
-    max_key_bytes: Option<Natural>,
-    progress: Option<&Bound<'py, PyAny>>,
-    for_: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let given = [("depth", depth.is_some()), ("linear_maps", linear_maps.is_some())];
-    let needed = asked(py, &given, for_, true)?;
-    let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.depth));
-    let linear_maps = needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps));
-    let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
-    let spec = asked.spec(py)?;
-    let params = match unlimited {
-        true => planning::context(py, spec, true, progress)?.params().clone(),
-        false => {
-            long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| Params::plan(&spec))?
-        }
-    };
-    loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
-}
-
-/// What :meth:`Context.approximate` would choose, without making a context of it.
-///
-/// Parameters
-/// ----------
-/// depth, scale_bits, value_bits, slots, for_
-///     As of :meth:`Context.approximate`.
-///
-/// Returns
-/// -------
-/// dict
-///     As :meth:`Context.describe`.
-///
-/// Examples
-/// --------
-/// >>> import windlass as wl
-/// >>> wl.approximate_parameters(depth=1)["slots"]
-/// 4096
-#[pyfunction]
-#[pyo3(signature = (*, depth=None, scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1), for_=None), text_signature = "(*, depth=None, scale_bits=40, value_bits=16, slots=1, for_=None)")]
-pub fn approximate_parameters<'py>(
-    py: Python<'py>,
-    depth: Option<Natural>,
-    scale_bits: Natural,
-    value_bits: Natural,
-    slots: Natural,
-    for_: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Bound<'py, PyDict>> {
-    let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
-    let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.depth));
-    let spec = secure(depth, scale_bits, value_bits, slots).map_err(|error| raise(py, error))?;
-    let rlwe = RlweParams::new(&spec.to_rlwe()).map_err(|error| raise(py, error.into()))?;
-    describe_approximate(py, &spec, &rlwe)
-}
-
-/// A specification with 128 bits of security.
-fn secure(depth: Natural, scale_bits: Natural, value_bits: Natural, slots: Natural) -> Result<CkksSpec> {
-    let bits = |bits: Natural| u32::try_from(bits.0).unwrap_or(u32::MAX);
-    CkksSpec::secure(depth.0 as usize, bits(scale_bits), bits(value_bits), slots.0 as usize)
-}
-
-/// What is known of CKKS parameters.
-fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlweParams) -> PyResult<Bound<'py, PyDict>> {
-    let security = rlwe.security();
-    let dict = PyDict::new(py);
-    dict.set_item("scheme", "CKKS")?;
-    dict.set_item("m", rlwe.m())?;
-    dict.set_item("n", rlwe.n())?;
-    dict.set_item("slots", rlwe.n() / 2)?;
-    dict.set_item("slot_degree", 1)?;
-    dict.set_item("security_bits", security.bits)?;
-    dict.set_item("security_source", security.to_string())?;
-    dict.set_item("secure", security.bits >= RlweParams::REQUIRED_SECURITY)?;
-    dict.set_item("log2_q", rlwe.log2_q(rlwe.top_level()))?;
-    dict.set_item("log2_p", rlwe.log2_p())?;
-    dict.set_item("log2_qp", rlwe.log2_qp())?;
-    dict.set_item("levels", rlwe.top_level())?;
-    dict.set_item("special_primes", rlwe.special_primes().len())?;
-    dict.set_item("digits", rlwe.digits())?;
-    dict.set_item("depth", spec.depth)?;
-    dict.set_item("scale_bits", spec.scale_bits)?;
-    dict.set_item("sizes", loads(py, &serde_json::to_string(&rlwe.key_sizes()).unwrap_or_default())?)?;
-    Ok(dict)
-}
-
-/// What parameters are asked for, as Python says it.
-struct Asked<'a> {
-    modulus: Natural,
-    depth: Natural,
-    slots: Natural,
-    scheme: &'a str,
-    linear_maps: Natural,
-    capacity: f64,
-    security: f64,
-    m: Option<Natural>,
-    max_key_bytes: Option<Natural>,
-}
-
-impl Asked<'_> {
-    fn spec(&self, py: Python<'_>) -> PyResult<ParamSpec> {
-        let (p, r) = prime_power(py, self.modulus.0)?;
-        let count = |name: &str, given: Natural| {
-            u32::try_from(given.0)
-                .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, and must be below 2^32", given.0)))
-        };
-        Ok(ParamSpec {
-            scheme: scheme(py, self.scheme)?,
-            p,
-            r,
-            slots: self.slots.0 as usize,
-            m: self.m.map(|m| m.0),
-            depth: count("depth", self.depth)?,
-            linear_maps: count("linear_maps", self.linear_maps)?,
-            capacity: self.capacity,
-            security: self.security,
-            max_switching_key_bytes: self.max_key_bytes.map(|bytes| bytes.0),
-        })
     }
 }

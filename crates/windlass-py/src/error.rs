@@ -48,6 +48,9 @@ fn in_python(message: &str) -> String {
         .replace("CkksSpec::secure with value_bits = ", "Context.approximate with value_bits=")
         .replace("say so with Ciphertext::with_magnitude(", "say so with x.assume_bound(")
         .replace("a bound that was assumed for it", "a bound that was assumed for it (assume_bound)")
+        .replace("it states, in slot ", "it states, at index ")
+        .replace("it states, first in slot ", "it states, first at index ")
+        .replace(" slots in all): it was made", " numbers in all): it was made")
         .replace(
             "a polynomial Polynomial::depth()",
             "a polynomial its .depth; Context.approximate(for_=[...]) takes circuits and adds",
@@ -100,7 +103,9 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
             plain(py, "NoParameters", message)
         }
         Error::OtherKeyPair(_) => plain(py, "OtherKeyPair", message),
-        Error::NotDecryptable => plain(py, "NotDecryptable", message),
+        Error::NotDecryptable { beyond } => {
+            exception(py, "NotDecryptable", message, |data| data.set_item("index", beyond.map(|beyond| beyond.slot)))
+        }
         Error::OutsideInterval { bound, low, high } => exception(py, "OutsideInterval", message, |data| {
             data.set_item("bound", bound)?;
             data.set_item("low", low)?;

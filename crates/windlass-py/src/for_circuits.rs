@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass::circuits::{Polynomial, PolynomialPlan};
+use windlass::{AnyMatrix, Approximate, Depth, Exact, Step};
 
 use crate::circuit::PyCircuit;
 use crate::error::{plain, raise};
@@ -42,85 +43,62 @@ impl<'py> NumpyPolynomial<'py> {
     }
 }
 
-/// Depth of parameters: products of ciphertexts (for CKKS rescalings), and products with matrices,
-/// which exact schemes count by themselves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Needed {
-    pub depth: u64,
-    pub linear_maps: u64,
+/// What circuits, matrices, polynomials and numbers of products take, one after the other.
+fn depth_of(circuits: &Bound<'_, PyAny>, exact: bool) -> PyResult<Depth> {
+    let mut depth = Depth::default();
+    for item in circuits.try_iter()? {
+        add(&mut depth, &item?, exact)?;
+    }
+    Ok(depth)
 }
 
-impl Needed {
-    /// Of circuits, matrices, polynomials and numbers of products, one after the other.
-    pub fn by(circuits: &Bound<'_, PyAny>, exact: bool) -> PyResult<Self> {
-        let mut needed = Self::default();
-        // Whether anything may stand beside the entries.
-        let mut littered = false;
-        for item in circuits.try_iter()? {
-            littered = needed.add(&item?, exact, littered)?;
+/// Adds one.
+fn add(depth: &mut Depth, item: &Bound<'_, PyAny>, exact: bool) -> PyResult<()> {
+    let py = item.py();
+    if let Ok(layer) = item.cast::<PyLinear>() {
+        let inner = &layer.get().inner;
+        check_scheme(py, &inner.setting, exact)?;
+        inner.add_to(depth);
+    } else if let Ok(circuit) = item.cast::<PyCircuit>() {
+        check_scheme(py, &circuit.get().setting, exact)?;
+        circuit.get().add_to(depth);
+    } else if let Ok(products) = item.extract::<Natural>() {
+        let products = usize::try_from(products.0).unwrap_or(usize::MAX);
+        Step::<Exact>::add_to(&products, depth);
+    } else if let Some(polynomial) = NumpyPolynomial::of(item)? {
+        polynomial.add_to(py, depth, exact)?;
+    } else if values(item, exact).is_ok_and(|array| array.shape().len() == 2) {
+        match exact {
+            true => Step::<Exact>::add_to(&AnyMatrix, depth),
+            false => Step::<Approximate>::add_to(&AnyMatrix, depth),
         }
-        Ok(needed)
+    } else {
+        return Err(plain(
+            py,
+            "ParameterError",
+            "for_ takes a list of what is computed, one after the other: matrices (arrays of two dimensions), polynomials of numpy.polynomial, numbers of products, circuits and layers of another context of the same kind",
+        ));
     }
-
-    /// Adds one; tells what it leaves beside the entries.
-    fn add(&mut self, item: &Bound<'_, PyAny>, exact: bool, littered: bool) -> PyResult<bool> {
-        let py = item.py();
-        if let Ok(layer) = item.cast::<PyLinear>() {
-            let inner = &layer.get().inner;
-            check_scheme(py, &inner.setting, exact)?;
-            self.matrix(exact);
-            return Ok(inner.is_folded());
-        }
-        if let Ok(circuit) = item.cast::<PyCircuit>() {
-            let circuit = circuit.get();
-            check_scheme(py, &circuit.setting, exact)?;
-            self.depth += circuit.depth_after(littered) as u64;
-            return Ok(circuit.is_sum());
-        }
-        if let Ok(products) = item.extract::<Natural>() {
-            self.depth += products.0;
-            return Ok(littered);
-        }
-        if let Some(polynomial) = NumpyPolynomial::of(item)? {
-            self.depth += polynomial.depth(py, exact, littered)?;
-            return Ok(false);
-        }
-        match values(item, exact).map(|array| array.shape().len()) {
-            Ok(2) => {
-                self.matrix(exact);
-                // Matrices with few rows are folded.
-                Ok(true)
-            }
-            _ => Err(plain(
-                py,
-                "ParameterError",
-                "for_ takes a list of what is computed, one after the other: matrices (arrays of two dimensions), polynomials of numpy.polynomial, numbers of products, circuits and layers of another context of the same kind",
-            )),
-        }
-    }
-
-    fn matrix(&mut self, exact: bool) {
-        self.linear_maps += 1;
-        self.depth += u64::from(!exact);
-    }
+    Ok(())
 }
 
 impl NumpyPolynomial<'_> {
-    fn depth(&self, py: Python<'_>, exact: bool, littered: bool) -> PyResult<u64> {
+    fn add_to(&self, py: Python<'_>, depth: &mut Depth, exact: bool) -> PyResult<()> {
         let given = values(&self.coefficients, false)?;
         let Slice::Real(list) = given.slice()? else {
             return Err(plain(py, "DTypeError", "polynomials have real coefficients"));
         };
         if exact {
             let integers: Vec<i64> = list.iter().map(|&c| c as i64).collect();
-            return Ok(PolynomialPlan::new(&integers).depth() as u64);
+            PolynomialPlan::new(&integers).add_to(depth);
+            return Ok(());
         }
         let polynomial = match self.interval {
             None => Polynomial::monomial(list),
             Some((low, high)) => Polynomial::chebyshev(list, low, high),
         };
-        let polynomial = polynomial.map_err(|error| raise(py, error))?;
-        Ok(polynomial.depth() as u64 + u64::from(littered && !polynomial.masks_in_passing()))
+        polynomial.map_err(|error| raise(py, error))?.add_to(depth);
+        Ok(())
     }
 }
 
@@ -142,11 +120,11 @@ pub fn asked(
     given: &[(&str, bool)],
     circuits: Option<&Bound<'_, PyAny>>,
     exact: bool,
-) -> PyResult<Option<Needed>> {
+) -> PyResult<Option<Depth>> {
     let Some(circuits) = circuits else { return Ok(None) };
     if let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given) {
         let message = format!("{name} and for_ say the same: give {name}=..., or for_=[...] with a number of products");
         return Err(plain(py, "ParameterError", message));
     }
-    Needed::by(circuits, exact).map(Some)
+    depth_of(circuits, exact).map(Some)
 }

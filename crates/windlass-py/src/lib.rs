@@ -24,6 +24,7 @@ mod natural;
 mod needs;
 mod numbers;
 mod operators;
+mod parameters;
 mod passphrase;
 mod pickle;
 mod planning;
@@ -39,7 +40,9 @@ mod sparse;
 mod sums;
 mod table_client;
 mod table_errors;
+mod table_gathering;
 mod table_keys;
+mod table_oprf;
 mod table_plan;
 mod table_rows;
 mod table_shards;
@@ -60,11 +63,11 @@ mod _windlass {
     #[pymodule_export]
     use super::client::{PyClient, PyEncryptor};
     #[pymodule_export]
-    use super::context::{approximate_parameters, plan_parameters, preset_parameters, presets};
-    #[pymodule_export]
     use super::matrix::PyLinear;
     #[pymodule_export]
     use super::needs::PyKeys;
+    #[pymodule_export]
+    use super::parameters::{approximate_parameters, plan_parameters, preset_parameters, presets};
     #[pymodule_export]
     use super::prepared::{PyPrepared, restore_prepared};
     #[pymodule_export]
@@ -81,7 +84,11 @@ mod _windlass {
     #[pymodule_export]
     use super::table_client::PyTableClient;
     #[pymodule_export]
+    use super::table_gathering::PyTableGathering;
+    #[pymodule_export]
     use super::table_keys::PyTableKeys;
+    #[pymodule_export]
+    use super::table_oprf::{PyHiddenKeys, PyOprfKey, PyTableBlinding};
     #[pymodule_export]
     use super::table_plan::{PyTablePlan, table_plan};
     #[pymodule_export]

@@ -9,7 +9,7 @@ use windlass::circuits::linear::Prepares;
 use windlass::circuits::{ComplexSlots, Folding, MatrixPlan, MatrixSpec, PlanSpec};
 use windlass::needs::KeyRequest;
 use windlass::ring::kernels::Mapping;
-use windlass::{Error, NeedsKeys, Result};
+use windlass::{Depth, Error, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::elementwise::{self, Operand};
@@ -159,7 +159,12 @@ impl LinearInner {
 
     /// Whether entries lie in blocks: such products are added, or meet copies of the vector.
     pub fn is_folded(&self) -> bool {
-        self.leaves_sums() || self.makes_copies()
+        on_plan!(self, |plan| plan.is_folded())
+    }
+
+    /// Adds what a product takes of the depth of parameters.
+    pub fn add_to(&self, depth: &mut Depth) {
+        on_plan!(self, |plan| plan.add_to(depth));
     }
 
     /// Whether slots beyond the rows hold parts of other sums.

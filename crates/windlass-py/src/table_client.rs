@@ -13,6 +13,8 @@ use crate::error::{of_file, plain};
 use crate::passphrase::passphrase_of;
 use crate::runtime::quick;
 use crate::table_errors::raise_table;
+use crate::table_gathering::PyTableGathering;
+use crate::table_oprf::{Asking, PyHiddenKeys, PyTableBlinding};
 use crate::table_rows::{keys_of, numbers_of, row_bytes};
 
 /// A client of a table: it asks for rows, and reads them out of answers.
@@ -39,8 +41,8 @@ use crate::table_rows::{keys_of, numbers_of, row_bytes};
 /// [b'1815']
 #[pyclass(frozen, weakref, name = "TableClient", module = "windlass")]
 pub struct PyTableClient {
-    client: Client,
-    files: TableContext,
+    pub client: Arc<Client>,
+    pub files: TableContext,
     key_files: KeyContext,
 }
 
@@ -48,7 +50,7 @@ impl PyTableClient {
     fn of(client: Client) -> Self {
         let files = TableContext::new(client.setting(), client.schema());
         let key_files = KeyContext::new(client.setting());
-        Self { client, files, key_files }
+        Self { client: Arc::new(client), files, key_files }
     }
 
     /// Work with the client, without the interpreter's lock.
@@ -61,20 +63,38 @@ impl PyTableClient {
         matches!(self.client.schema().contents, Contents::Keywords(_))
     }
 
-    fn wanted(&self, given: &Bound<'_, PyAny>) -> PyResult<Wanted> {
-        if self.client.schema().oprf.is_some() {
-            return Err(raise_table(given.py(), windlass_retrieval::Error::HiddenKeys));
-        }
-        Ok(if self.is_keyed() { Wanted::Keys(keys_of(given)?) } else { Wanted::Rows(numbers_of(given)?) })
+    fn asking(&self, given: &Bound<'_, PyAny>) -> PyResult<Asking> {
+        let schema = self.client.schema();
+        let asking = match given.cast::<PyHiddenKeys>() {
+            Ok(hidden) => Asking::hidden(schema, hidden.get()),
+            Err(_) if self.is_keyed() => Asking::plain(schema, Wanted::Keys(keys_of(given)?)),
+            Err(_) => Asking::plain(schema, Wanted::Rows(numbers_of(given)?)),
+        };
+        asking.map_err(|error| raise_table(given.py(), error))
     }
 
     fn read(&self, answer: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Vec<u8>>>> {
-        let (bytes, wanted) = (row_bytes(answer, "an answer")?, self.wanted(wanted)?);
+        let (bytes, asking) = (row_bytes(answer, "an answer")?, self.asking(wanted)?);
         self.with(answer.py(), |client| {
             let answer: Answer = from_bytes(&self.files, &bytes)?;
-            client.read(&answer, &wanted)
+            asking.open(client.schema(), client.read(&answer, &asking.wanted)?)
         })
     }
+}
+
+/// Rows as Python has them.
+pub fn to_rows(py: Python<'_>, rows: Vec<Option<Vec<u8>>>) -> Vec<Option<Bound<'_, PyBytes>>> {
+    rows.into_iter().map(|row| row.map(|row| PyBytes::new(py, &row))).collect()
+}
+
+/// Rows as dictionaries of the columns of a client's table.
+pub fn to_records<'py>(
+    py: Python<'py>,
+    client: &PyTableClient,
+    rows: Vec<Option<Bound<'py, PyBytes>>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let restore = PyModule::import(py, "windlass._arrow")?.getattr("records")?;
+    Ok(restore.call1((client.fields(), rows))?.cast_into()?)
 }
 
 fn read_schema(py: Python<'_>, schema: &Bound<'_, PyAny>) -> PyResult<(Schema, Arc<Setting>)> {
@@ -184,9 +204,9 @@ impl PyTableClient {
     ///
     /// Parameters
     /// ----------
-    /// wanted : iterable, or one
+    /// wanted : iterable, or one, or HiddenKeys
     ///     Keys (bytes or another buffer of bytes, text, whole numbers) of a table by key; numbers of
-    ///     a table by number. At most 1024.
+    ///     a table by number; what :meth:`blind` led to where keys are hidden. At most 1024.
     ///
     /// Returns
     /// -------
@@ -196,12 +216,63 @@ impl PyTableClient {
     /// ------
     /// ParameterError
     ///     For a number that the table does not have; for no row or too many.
+    /// HiddenKeysError
+    ///     For keys as they are, where the table hides them, and the reverse.
     /// DTypeError
     ///     For what is no key, such as a number with a fraction.
     fn query<'py>(&self, py: Python<'py>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-        let wanted = self.wanted(wanted)?;
+        let wanted = self.asking(wanted)?.wanted;
         let bytes = self.with(py, |client| Ok(to_bytes(&self.files, &client.query(&wanted)?)?))?;
         Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Asks for rows in portions: where a table has a few long rows, questions for short ones become
+    /// small.
+    ///
+    /// The server then learns about how long each row is: the number of its portions, rounded up to a
+    /// power of two. A question for whole rows (:meth:`query`) tells it nothing.
+    ///
+    /// Parameters
+    /// ----------
+    /// wanted
+    ///     As for :meth:`query`.
+    ///
+    /// Returns
+    /// -------
+    /// TableGathering
+    ///
+    /// Raises
+    /// ------
+    /// HiddenKeysError, DTypeError
+    ///     As :meth:`query`; what else it raises comes with the first question.
+    fn in_portions(slf: &Bound<'_, Self>, wanted: &Bound<'_, PyAny>) -> PyResult<PyTableGathering> {
+        Ok(PyTableGathering::new(slf, slf.get().asking(wanted)?))
+    }
+
+    /// Hides keys from the server, for a table that hides keys.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : iterable, or one
+    ///     Keys as :meth:`query` takes them for other tables.
+    ///
+    /// Returns
+    /// -------
+    /// TableBlinding
+    ///     Its :attr:`points <TableBlinding.points>` go to the server, which helps with
+    ///     :meth:`OprfKey.blind_evaluate`; :meth:`TableBlinding.finish` takes what comes back.
+    ///     (:meth:`LookupService.ask` does all of it.)
+    ///
+    /// Raises
+    /// ------
+    /// HiddenKeysError
+    ///     For a table whose keys are not hidden.
+    /// ParameterError
+    ///     For a key of more than 65535 bytes.
+    /// DTypeError
+    ///     For what is no key.
+    fn blind(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<PyTableBlinding> {
+        PyTableBlinding::new(py, self.client.schema(), &keys_of(keys)?)
     }
 
     /// The rows in the answer to a query.
@@ -210,7 +281,7 @@ impl PyTableClient {
     /// ----------
     /// answer : bytes
     /// wanted : iterable, or one
-    ///     What the query was for, in the same order.
+    ///     What the query was for, in the same order; the same :class:`HiddenKeys`.
     ///
     /// Returns
     /// -------
@@ -222,13 +293,14 @@ impl PyTableClient {
     /// FileError, OtherContext, OtherKeyPair, ShapeError
     ///     For an answer that is damaged, of another table, to another client's query, or to another
     ///     number of rows.
+    /// NotDecryptable
+    ///     For an answer that was changed on its way; ``index`` says at which of the rows.
     fn rows<'py>(
         &self,
         answer: &Bound<'py, PyAny>,
         wanted: &Bound<'py, PyAny>,
     ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
-        let rows = self.read(answer, wanted)?;
-        Ok(rows.into_iter().map(|row| row.map(|row| PyBytes::new(answer.py(), &row))).collect())
+        Ok(to_rows(answer.py(), self.read(answer, wanted)?))
     }
 
     /// The rows in the answer to a query, as dictionaries of their columns.
@@ -253,9 +325,7 @@ impl PyTableClient {
     /// FileError
     ///     For a row that does not have the table's columns; and as :meth:`rows`.
     fn records<'py>(&self, answer: &Bound<'py, PyAny>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        let rows = self.rows(answer, wanted)?;
-        let restore = PyModule::import(answer.py(), "windlass._arrow")?.getattr("records")?;
-        Ok(restore.call1((self.fields(), rows))?.cast_into()?)
+        to_records(answer.py(), self, self.rows(answer, wanted)?)
     }
 
     /// Writes the secret key to a new file that its owner alone may read (mode 0600).
@@ -304,6 +374,18 @@ impl PyTableClient {
     #[getter]
     fn keyed(&self) -> bool {
         self.is_keyed()
+    }
+
+    /// Whether the table hides its keys: they are asked for by what :meth:`blind` leads to.
+    #[getter]
+    fn hides_keys(&self) -> bool {
+        self.client.schema().oprf.is_some()
+    }
+
+    /// Portions of the longest row: as many every question for a whole row asks for.
+    #[getter]
+    fn portions(&self) -> usize {
+        self.client.schema().portions()
     }
 
     /// Names of the columns, where rows have some.

@@ -5,6 +5,9 @@ use windlass_retrieval::Error;
 
 use crate::error::{exception, of_file, plain, raise};
 
+/// What to do about hidden keys, in Python.
+const HIDDEN_KEYS: &str = "the keys of this table are hidden by a key of its server (OPRF): the server makes, changes and serves it with that key (oprf_key=...); clients ask with client.blind(keys) and its help (OprfKey.blind_evaluate), or through LookupService.ask, which does both";
+
 /// The exception for an error of a lookup.
 pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
     let message = error.to_string();
@@ -14,7 +17,11 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::Rlwe(error) => raise(py, error.into()),
         Error::OtherKeyPair(error) => raise(py, error.into()),
         Error::OutOfRange(error) => raise(py, error.into()),
-        Error::NotDecryptable => plain(py, "OtherKeyPair", message),
+        Error::NotDecryptable { number } => {
+            exception(py, "NotDecryptable", message, |data| data.set_item("index", number))
+        }
+        Error::HiddenKeys => plain(py, "HiddenKeysError", HIDDEN_KEYS),
+        Error::PlainKeys | Error::OtherOprfKey => plain(py, "HiddenKeysError", message),
         Error::MissingKey { .. } => plain(py, "MissingKeys", message),
         Error::OtherTable { .. } | Error::OtherQuestion => plain(py, "OtherContext", message),
         Error::NoPlan { .. } | Error::OtherLayout { .. } => plain(py, "NoParameters", message),
@@ -33,14 +40,14 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::ForeignPart { index, what } => part(py, message, index, what),
         Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
         Error::BadFile { path, reason } => of_file(py, plain(py, "FileError", reason), &path),
-        Error::BadSchema { .. } | Error::BadRow => plain(py, "FileError", message),
+        Error::BadSchema { .. } | Error::BadRow | Error::BadPoints { .. } => plain(py, "FileError", message),
         Error::Empty
         | Error::LessRoom { .. }
         | Error::RowTooLong { .. }
+        | Error::RowTooShort { .. }
         | Error::EntryTooLong { .. }
-        | Error::WrongQuestion { .. }
-        | Error::HiddenKeys
-        | Error::PlainKeys => plain(py, "ParameterError", message),
+        | Error::LongKey { .. }
+        | Error::WrongQuestion { .. } => plain(py, "ParameterError", message),
         _ => plain(py, "WindlassError", message),
     }
 }

@@ -2,8 +2,9 @@
 
 use pyo3::prelude::*;
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Plan, RowStatistics, Wish, fresh_seed};
+use windlass_retrieval::{POINT, Plan, RowStatistics, Wish, fresh_seed};
 
+use crate::error::plain;
 use crate::natural::Natural;
 use crate::runtime::quick;
 use crate::table_errors::raise_table;
@@ -14,9 +15,24 @@ pub fn wish(limits: [Option<Natural>; 3], room: Option<Natural>) -> Wish {
     Wish { keys, query, answer, room: room.map(|room| room.0 as usize) }
 }
 
+/// How the rows of a table are asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum By {
+    /// By number.
+    Number,
+    /// By key.
+    Key,
+    /// By a key that the function of this public key hides.
+    HiddenKey([u8; POINT]),
+}
+
 /// The layout of rows like these.
-pub fn plan_for(rows: RowStatistics, keyed: bool, slack: f64, wish: &Wish) -> retrieval::Result<Plan> {
-    if keyed { Plan::keywords(rows, &fresh_seed()?, slack, wish) } else { Plan::rows(rows, wish) }
+pub fn plan_for(rows: RowStatistics, by: By, slack: f64, wish: &Wish) -> retrieval::Result<Plan> {
+    match by {
+        By::Number => Plan::rows(rows, wish),
+        By::Key => Plan::keywords(rows, &fresh_seed()?, slack, wish),
+        By::HiddenKey(public) => Plan::hidden(rows, &public, &fresh_seed()?, slack, wish),
+    }
 }
 
 /// How a table would be laid out, and what it would take: nothing is made.
@@ -45,6 +61,25 @@ impl PyTablePlan {
     #[getter]
     fn answer_bytes(&self) -> u64 {
         self.plan.traffic[1]
+    }
+
+    /// Bytes of the first question for one row where rows are asked for in portions
+    /// (:meth:`TableClient.in_portions`): the only one of a short row.
+    #[getter]
+    fn portion_query_bytes(&self) -> u64 {
+        self.plan.portion[0]
+    }
+
+    /// Bytes of the answer to that question.
+    #[getter]
+    fn portion_answer_bytes(&self) -> u64 {
+        self.plan.portion[1]
+    }
+
+    /// Portions of the longest row: as many every question for a whole row asks for.
+    #[getter]
+    fn portions(&self) -> usize {
+        self.plan.schema.portions()
     }
 
     /// Bytes of the prepared table.
@@ -100,6 +135,8 @@ impl PyTablePlan {
 ///     Bytes of each; of the longest, where they differ.
 /// keyed : bool
 ///     Whether rows are asked for by a key, rather than by their number.
+/// hidden : bool
+///     Whether keys are hidden (``oprf_key=...`` of :meth:`Table.from_items`).
 /// room : int, optional
 ///     Rows that there shall be room for.
 /// most_keys, most_query, most_answer : int, optional
@@ -113,6 +150,8 @@ impl PyTablePlan {
 /// ------
 /// NoParameters
 ///     When no layout keeps to all limits.
+/// ParameterError
+///     For hidden keys of a table without keys.
 ///
 /// Examples
 /// --------
@@ -123,13 +162,14 @@ impl PyTablePlan {
 /// >>> plan.query_bytes < 64_000
 /// True
 #[pyfunction]
-#[pyo3(signature = (rows, bytes, *, keyed=false, room=None, most_keys=None, most_query=None, most_answer=None))]
+#[pyo3(signature = (rows, bytes, *, keyed=false, hidden=false, room=None, most_keys=None, most_query=None, most_answer=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn table_plan(
     py: Python<'_>,
     rows: Natural,
     bytes: Natural,
     keyed: bool,
+    hidden: bool,
     room: Option<Natural>,
     most_keys: Option<Natural>,
     most_query: Option<Natural>,
@@ -138,6 +178,13 @@ pub fn table_plan(
     let (count, longest) = (rows.0 as usize, bytes.0 as usize);
     let statistics = RowStatistics { count, longest, fixed: longest > 0, total: rows.0.saturating_mul(bytes.0) };
     let wish = wish([most_keys, most_query, most_answer], room);
-    let plan = quick(py, || Ok(plan_for(statistics, keyed, 1.0, &wish)))?;
+    let by = match (keyed, hidden) {
+        (false, false) => By::Number,
+        (true, false) => By::Key,
+        // Every key that hides keys gives the same layout.
+        (true, true) => By::HiddenKey([0; POINT]),
+        (false, true) => return Err(plain(py, "ParameterError", "hidden keys are for tables by key: keyed=True")),
+    };
+    let plan = quick(py, || Ok(plan_for(statistics, by, 1.0, &wish)))?;
     Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })
 }

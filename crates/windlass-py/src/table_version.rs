@@ -8,12 +8,14 @@ use pyo3::types::{PyBool, PyBytes};
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{Wire, from_bytes, to_bytes};
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Contents, Error, PartialAnswer, Plan, Query, RowStatistics, Schema, TableContext, Wish};
+use windlass_retrieval::{
+    Contents, Error, OprfKey, PartialAnswer, Plan, Query, RowStatistics, Schema, TableContext, Wish,
+};
 
 use crate::runtime::long;
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
-use crate::table_plan::plan_for;
+use crate::table_plan::{By, plan_for};
 use crate::table_rows::{Source, pairs_of, row_bytes};
 
 /// A version of a table, with what its queries and answers are read with.
@@ -39,11 +41,11 @@ const TRIES: u32 = 8;
 
 impl Version {
     /// Prepares a table, with more room where entries do not fit, or under a schema that clients
-    /// know.
+    /// know; `oprf` hides its keys.
     pub fn prepare(
         source: &Source,
         wish: &Wish,
-        like: Option<&Schema>,
+        (like, oprf): (Option<&Schema>, Option<&OprfKey>),
         directory: Option<&Path>,
         observer: &retrieval::Observer<'_>,
     ) -> retrieval::Result<Self> {
@@ -52,12 +54,18 @@ impl Version {
         directory.map_or(Ok(()), |path| retrieval::Table::check_room(path, statistics, wish))?;
         let keyed: Option<Vec<(&[u8], &[u8])>> =
             source.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
+        let by = match (&keyed, oprf) {
+            (None, None) => By::Number,
+            (Some(_), None) => By::Key,
+            (Some(_), Some(key)) => By::HiddenKey(key.public()),
+            (None, Some(_)) => return Err(Error::PlainKeys),
+        };
         for attempt in 0..TRIES {
             let slack = 1.0 + f64::from(attempt) / 20.0;
             let plan = match like {
                 Some(known) => like_known(known, source, statistics)?,
                 None => {
-                    let mut plan = plan_for(statistics, keyed.is_some(), slack, wish)?;
+                    let mut plan = plan_for(statistics, by, slack, wish)?;
                     plan.schema.fields.clone_from(&source.fields);
                     plan.schema.key.clone_from(&source.key);
                     plan
@@ -66,13 +74,7 @@ impl Version {
             if directory.is_none() {
                 windlass::check_memory("the prepared table", plan.sizes.prepared)?;
             }
-            let made = match (directory, &keyed) {
-                (None, None) => retrieval::Table::of_rows(&plan, &rows, observer),
-                (None, Some(keyed)) => retrieval::Table::of_keywords(&plan, keyed, observer),
-                (Some(path), None) => retrieval::Table::create_rows(path, &plan.schema, &rows, observer),
-                (Some(path), Some(keyed)) => retrieval::Table::create_keywords(path, &plan.schema, keyed, observer),
-            };
-            match made {
+            match make(&plan, (&rows, keyed.as_deref()), oprf, directory, observer) {
                 Err(Error::Full { key }) if like.is_some() => {
                     return Err(Error::OtherLayout { reason: format!("no place for the key '{key}' is left") });
                 }
@@ -81,6 +83,25 @@ impl Version {
             }
         }
         unreachable!("the last attempt returns")
+    }
+}
+
+/// Prepares a table by a plan.
+fn make(
+    plan: &Plan,
+    (rows, keyed): (&[&[u8]], Option<&[(&[u8], &[u8])]>),
+    oprf: Option<&OprfKey>,
+    directory: Option<&Path>,
+    observer: &retrieval::Observer<'_>,
+) -> retrieval::Result<retrieval::Table> {
+    use retrieval::Table;
+    match (directory, keyed, oprf) {
+        (None, None, _) => Table::of_rows(plan, rows, observer),
+        (None, Some(keyed), None) => Table::of_keywords(plan, keyed, observer),
+        (None, Some(keyed), Some(key)) => Table::of_hidden(plan, keyed, key, observer),
+        (Some(path), None, _) => Table::create_rows(path, &plan.schema, rows, observer),
+        (Some(path), Some(keyed), None) => Table::create_keywords(path, &plan.schema, keyed, observer),
+        (Some(path), Some(keyed), Some(key)) => Table::create_hidden(path, &plan.schema, keyed, key, observer),
     }
 }
 

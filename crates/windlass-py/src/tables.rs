@@ -7,13 +7,14 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use windlass::wire::hex;
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Answer, Contents, KeyChange, Plan, RowChange, Wish};
+use windlass_retrieval::{Answer, Contents, KeyChange, OprfKey, Plan, RowChange, Wish};
 
 use crate::error::{of_file, plain};
 use crate::natural::Natural;
 use crate::runtime::{long, quick};
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
+use crate::table_oprf::{PyOprfKey, oprf_key_of};
 use crate::table_plan::wish;
 use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_of, row_bytes, rows_of, with_columns};
 use crate::table_shards::PyTableShard;
@@ -54,7 +55,7 @@ impl PyTable {
         py: Python<'_>,
         source: Source,
         wish: Wish,
-        like: Option<Vec<u8>>,
+        (like, oprf): (Option<Vec<u8>>, Option<OprfKey>),
         directory: Option<PathBuf>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
@@ -63,7 +64,7 @@ impl PyTable {
         let like = like.map_err(|error| raise_table(py, error))?.map(|(schema, _)| schema);
         let made = long(py, progress, "table", move |ticker| {
             let observer = |done, count| ticker.tell(done, count);
-            Ok(Version::prepare(&source, &wish, like.as_ref(), place.as_deref(), &observer))
+            Ok(Version::prepare(&source, &wish, (like.as_ref(), oprf.as_ref()), place.as_deref(), &observer))
         })?;
         let version = made.map_err(|error| raise_table(py, error))?;
         Ok(Self { current: RwLock::new(Arc::new(version)), directory })
@@ -86,6 +87,26 @@ impl PyTable {
             long(py, progress, "table", move |ticker| Ok(change(&place, &|done, count| ticker.tell(done, count))))?;
         self.replace(Version::new(changed.map_err(|error| raise_table(py, error))?));
         Ok(())
+    }
+
+    /// Changes rows by key, which the given key hides where the table hides them.
+    fn change_keys(
+        &self,
+        py: Python<'_>,
+        changes: Vec<KeyChange>,
+        progress: Option<&Bound<'_, PyAny>>,
+        oprf_key: Option<&Bound<'_, PyOprfKey>>,
+    ) -> PyResult<()> {
+        let oprf = oprf_key_of(oprf_key);
+        self.change(py, progress, move |place, observer| match &oprf {
+            None => retrieval::Table::change_keys(place, &changes, observer),
+            Some(key) => retrieval::Table::change_hidden(place, &changes, key, observer),
+        })
+    }
+
+    /// Refuses a key that hides keys for rows by number.
+    fn refuse_oprf_key(&self, py: Python<'_>, oprf_key: Option<&Bound<'_, PyOprfKey>>) -> PyResult<()> {
+        if oprf_key.is_some() { Err(raise_table(py, retrieval::Error::PlainKeys)) } else { Ok(()) }
     }
 
     fn is_keyed(&self) -> bool {
@@ -146,7 +167,8 @@ impl PyTable {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let source = Source { keys: None, rows: rows_of(rows)?, fields: Vec::new(), key: None };
-        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), like, directory, progress)
+        let wish = wish([most_keys, most_query, most_answer], room);
+        Self::make(class.py(), source, wish, (like, None), directory, progress)
     }
 
     /// A table of rows that are asked for by a key. Keys are not published.
@@ -158,11 +180,17 @@ impl PyTable {
     ///     occur once; rows are bytes.
     /// directory, room, most_keys, most_query, most_answer, like, progress
     ///     As for :meth:`from_rows`.
+    /// oprf_key : OprfKey, optional
+    ///     Hides the keys: clients learn of the table what the owner of this key helps them to ask
+    ///     for, and nothing else (:class:`OprfKey`). Rows are padded to the longest, and have at most
+    ///     about 2 KB (the refusal says how much).
     ///
     /// Raises
     /// ------
     /// DuplicateKey
     ///     For a key that occurs twice.
+    /// HiddenKeysError
+    ///     When `like` hides keys and `oprf_key` is not its key, or is missing; and the reverse.
     /// ParameterError, NoParameters, FileError
     ///     As :meth:`from_rows`.
     ///
@@ -175,7 +203,7 @@ impl PyTable {
     /// [b'seven', None]
     #[classmethod]
     #[pyo3(signature = (items, *, directory=None, room=None, most_keys=None, most_query=None, most_answer=None,
-        like=None, progress=None))]
+        like=None, progress=None, oprf_key=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_items(
         class: &Bound<'_, PyType>,
@@ -187,10 +215,12 @@ impl PyTable {
         most_answer: Option<Natural>,
         like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
+        oprf_key: Option<&Bound<'_, PyOprfKey>>,
     ) -> PyResult<Self> {
         let (keys, rows) = items_of(items)?;
         let source = Source { keys: Some(keys), rows, fields: Vec::new(), key: None };
-        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), like, directory, progress)
+        let wish = wish([most_keys, most_query, most_answer], room);
+        Self::make(class.py(), source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
     /// A table of the rows of anything that pyarrow reads.
@@ -210,6 +240,8 @@ impl PyTable {
     ///     The column that names each row once; without it rows are asked for by number.
     /// directory, room, most_keys, most_query, most_answer, like, progress
     ///     As for :meth:`from_rows`.
+    /// oprf_key : OprfKey, optional
+    ///     Hides the keys, as for :meth:`from_items`.
     ///
     /// Raises
     /// ------
@@ -233,7 +265,7 @@ impl PyTable {
     /// [{'name': 'alan', 'born': 1912}]
     #[classmethod]
     #[pyo3(signature = (source, *, key=None, directory=None, room=None, most_keys=None, most_query=None,
-        most_answer=None, like=None, progress=None))]
+        most_answer=None, like=None, progress=None, oprf_key=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_arrow(
         class: &Bound<'_, PyType>,
@@ -246,11 +278,17 @@ impl PyTable {
         most_answer: Option<Natural>,
         like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
+        oprf_key: Option<&Bound<'_, PyOprfKey>>,
     ) -> PyResult<Self> {
         let py = class.py();
+        if oprf_key.is_some() && key.is_none() {
+            let message = "an OPRF key hides the keys of rows: name their column (key=...)";
+            return Err(plain(py, "ParameterError", message));
+        }
         let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
         let source = with_columns(&cells, key)?;
-        Self::make(py, source, wish([most_keys, most_query, most_answer], room), like, directory, progress)
+        let wish = wish([most_keys, most_query, most_answer], room);
+        Self::make(py, source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
     /// Opens a table that was made in a directory, by this package or by the command line.
@@ -323,6 +361,26 @@ impl PyTable {
     fn longest_query(&self, selections: Natural) -> usize {
         let version = self.current();
         retrieval::longest_query(version.table.setting(), version.table.schema(), selections.0 as usize)
+    }
+
+    /// Whether keys are hidden (:class:`OprfKey`).
+    #[getter]
+    fn hides_keys(&self) -> bool {
+        self.current().table.schema().oprf.is_some()
+    }
+
+    /// Refuses another key than the one that hides the keys of this table.
+    ///
+    /// Parameters
+    /// ----------
+    /// oprf_key : OprfKey
+    ///
+    /// Raises
+    /// ------
+    /// HiddenKeysError
+    ///     For another key, and for a table whose keys are not hidden.
+    fn check_oprf_key(&self, py: Python<'_>, oprf_key: &PyOprfKey) -> PyResult<()> {
+        self.current().table.check_oprf_key(&oprf_key.key).map_err(|error| raise_table(py, error))
     }
 
     /// Where it is, unless it is in memory.
@@ -512,9 +570,13 @@ impl PyTable {
     ///     From keys (of numbers, where rows are asked for by number; the one after the last adds a
     ///     row) to rows.
     /// progress : bool or callable, optional
+    /// oprf_key : OprfKey, optional
+    ///     The key that hides the keys of the table, where it hides them.
     ///
     /// Raises
     /// ------
+    /// HiddenKeysError
+    ///     Where that key is missing, or is another one.
     /// TableFull
     ///     When there is no room left.
     /// ParameterError
@@ -529,18 +591,23 @@ impl PyTable {
     /// >>> client = wl.TableClient(table.schema)
     /// >>> client.rows(table.answer(client.keys(), client.query([1, 2])), [1, 2])
     /// [b'one', b'two']
-    #[pyo3(signature = (rows, *, progress=None))]
-    fn set(&self, py: Python<'_>, rows: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    #[pyo3(signature = (rows, *, progress=None, oprf_key=None))]
+    fn set(
+        &self,
+        py: Python<'_>,
+        rows: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+        oprf_key: Option<&Bound<'_, PyOprfKey>>,
+    ) -> PyResult<()> {
         self.place(py)?;
         let pairs = pairs_of(rows, "rows to set are a mapping, or pairs of a key and a row")?;
         if self.is_keyed() {
             let change = |(key, row): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
                 Ok(KeyChange::Set(key_bytes(key)?, row_bytes(row, "a row")?))
             };
-            let changes = pairs.iter().map(change).collect::<PyResult<Vec<_>>>()?;
-            return self
-                .change(py, progress, move |place, observer| retrieval::Table::change_keys(place, &changes, observer));
+            return self.change_keys(py, pairs.iter().map(change).collect::<PyResult<_>>()?, progress, oprf_key);
         }
+        self.refuse_oprf_key(py, oprf_key)?;
         let change = |(number, row): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
             Ok(RowChange::Set(number.extract::<Natural>()?.0 as usize, row_bytes(row, "a row")?))
         };
@@ -555,9 +622,13 @@ impl PyTable {
     /// keys : iterable, or one key
     ///     A key that is not there is no error.
     /// progress : bool or callable, optional
+    /// oprf_key : OprfKey, optional
+    ///     As for :meth:`set`.
     ///
     /// Raises
     /// ------
+    /// HiddenKeysError
+    ///     As :meth:`set`.
     /// ParameterError
     ///     For a number beyond the table, or a table in memory.
     ///
@@ -568,14 +639,20 @@ impl PyTable {
     /// >>> table.remove(["a"])
     /// >>> len(table)
     /// 1
-    #[pyo3(signature = (keys, *, progress=None))]
-    fn remove(&self, py: Python<'_>, keys: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    #[pyo3(signature = (keys, *, progress=None, oprf_key=None))]
+    fn remove(
+        &self,
+        py: Python<'_>,
+        keys: &Bound<'_, PyAny>,
+        progress: Option<&Bound<'_, PyAny>>,
+        oprf_key: Option<&Bound<'_, PyOprfKey>>,
+    ) -> PyResult<()> {
         self.place(py)?;
         if self.is_keyed() {
-            let changes: Vec<KeyChange> = keys_of(keys)?.into_iter().map(KeyChange::Remove).collect();
-            return self
-                .change(py, progress, move |place, observer| retrieval::Table::change_keys(place, &changes, observer));
+            let changes = keys_of(keys)?.into_iter().map(KeyChange::Remove).collect();
+            return self.change_keys(py, changes, progress, oprf_key);
         }
+        self.refuse_oprf_key(py, oprf_key)?;
         let changes: Vec<RowChange> = numbers_of(keys)?.into_iter().map(RowChange::Clear).collect();
         self.change(py, progress, move |place, observer| retrieval::Table::change_rows(place, &changes, observer))
     }

@@ -121,7 +121,7 @@ impl Part {
         };
         let sent = places.take(self.first.len()).map(|place| &integers[place]);
         let messages = Zeroizing::new(sent.map(message).collect());
-        if within { Ok(messages) } else { Err(Error::NotDecryptable) }
+        if within { Ok(messages) } else { Err(Error::NotDecryptable { number: None }) }
     }
 }
 

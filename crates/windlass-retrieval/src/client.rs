@@ -110,7 +110,7 @@ impl Client {
         let records = self.decrypt(answer, portions)?;
         let records: Vec<&[i64]> = records.iter().map(|record| record.as_slice()).collect();
         let (shape, first) = (&self.schema.shape, portions.range.start);
-        let each = self.schema.selections() / self.schema.portions() * portions.range.len();
+        let each = self.selections_of(portions);
         for (number, (records, row)) in records.chunks(each).zip(rows).enumerate() {
             row.more = match (&self.schema.contents, portions.wanted) {
                 (Contents::Rows(layout), _) => Some(layout.append(shape, records, &mut row.bytes)?),
@@ -156,6 +156,11 @@ impl Client {
         self.read(answer, &wanted_keys(keys))
     }
 
+    /// Selections that ask for these portions of one row.
+    fn selections_of(&self, portions: &Portions<'_>) -> usize {
+        self.schema.selections() / self.schema.portions() * portions.range.len()
+    }
+
     /// What is looked at for some rows, in their order.
     fn selections(&self, Portions { wanted, range, .. }: &Portions<'_>) -> Result<Vec<Selection>> {
         self.schema.check_count(wanted.count())?;
@@ -186,17 +191,42 @@ impl Client {
         if got != expected {
             return Err(Error::Mismatch { what: "the answer's number of selections", got, expected });
         }
-        let shape = &self.schema.shape;
-        let record = |(part, &selection): (&Part, &Selection)| {
-            let mut record = part.decrypt(&self.setting, shape.message_bits, &self.secret)?;
+        let (shape, each) = (&self.schema.shape, self.selections_of(portions));
+        let record = |(number, (part, &selection)): (usize, (&Part, &Selection))| {
+            let record = part.decrypt(&self.setting, shape.message_bits, &self.secret);
+            let mut record = record.map_err(|error| error.at(number / each))?;
             record.truncate(shape.record_coefficients);
             self.mask.take_off_record(selection, &mut record);
             Ok(record)
         };
-        answer.parts.iter().zip(&selections).map(record).collect()
+        answer.parts.iter().zip(&selections).enumerate().map(record).collect()
     }
 }
 
 fn wanted_keys<K: AsRef<[u8]>>(keys: &[K]) -> Wanted {
     Wanted::Keys(keys.iter().map(|key| key.as_ref().to_vec()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plan, RowStatistics, Table, Wish, unobserved};
+
+    #[test]
+    fn the_row_that_does_not_decrypt_is_named() {
+        let rows = [b"zero", b"one ", b"two "];
+        let plan = Plan::rows(RowStatistics::of(&rows).unwrap(), &Wish::default()).unwrap();
+        let table = Table::of_rows(&plan, &rows, &unobserved).unwrap();
+        let client = Client::new(plan.schema.clone(), table.setting()).unwrap();
+        let query = client.query_rows(&[2, 0, 1]).unwrap();
+        let mut answer = table.answer(&client.evaluation_keys().unwrap(), &query).unwrap();
+        assert!(client.rows(&answer, &[2, 0, 1]).is_ok());
+        // Half of the distance of two messages, times the secret.
+        let bits = plan.schema.shape.message_bits;
+        let half = 1 << (crate::bounds::answer_bits(bits) - bits - 1);
+        answer.parts[1].second[0] ^= half;
+        let refused = client.rows(&answer, &[2, 0, 1]).unwrap_err();
+        assert_eq!(refused, Error::NotDecryptable { number: Some(1) });
+        assert!(refused.to_string().contains("first at number 1 (from 0)"), "{refused}");
+    }
 }

@@ -187,8 +187,16 @@ pub enum Error {
     )]
     OtherQuestion,
     /// The answer does not decrypt to anything under this key.
-    #[error("the answer does not decrypt under this key: use the key that the query was made with")]
-    NotDecryptable,
+    #[error(
+        "the answer does not decrypt under this key{}: use the key that the query was made with; if it is that one, the \
+         answer was changed on its way, or rows were chosen so that it fails",
+        first_of(*number)
+    )]
+    NotDecryptable {
+        /// The first of the rows or vectors that were asked for of which this is so, from 0; none
+        /// where a part was decrypted by itself.
+        number: Option<usize>,
+    },
     /// A decrypted row is not one that a table writes.
     #[error("the answer decrypts to bytes that no table of this schema holds")]
     BadRow,
@@ -286,6 +294,21 @@ pub enum Error {
     /// Someone asked to stop.
     #[error("stopped; what was finished is kept, and the same command goes on from there")]
     Cancelled,
+}
+
+/// Which of those that were asked for, in words.
+fn first_of(number: Option<usize>) -> String {
+    number.map_or_else(String::new, |number| format!(", first at number {number} (from 0) of what was asked for"))
+}
+
+impl Error {
+    /// Says which of the rows or vectors that were asked for a refusal is about.
+    pub(crate) fn at(self, number: usize) -> Self {
+        match self {
+            Self::NotDecryptable { .. } => Self::NotDecryptable { number: Some(number) },
+            other => other,
+        }
+    }
 }
 
 /// Numbers in a message.

@@ -54,6 +54,13 @@ impl Plan {
             size(self.traffic[1]),
             size(self.sizes.prepared)
         );
+        if let Some(oprf) = &self.schema.oprf {
+            let _ = writeln!(
+                out,
+                "hidden keys   a question takes the help of the server for each key; rows are padded to {} bytes and sealed",
+                oprf.row_bytes
+            );
+        }
         let portions = self.schema.portions();
         if portions > 1 {
             let _ = writeln!(

@@ -12,7 +12,7 @@
 //! The server sees how many rows are asked for in each turn: of each row the number of its portions,
 //! rounded up to a power of two. Which rows they are it does not see.
 
-use std::ops::Range;
+use std::ops::{Deref, Range};
 
 use crate::answer::Answer;
 use crate::client::Client;
@@ -21,10 +21,11 @@ use crate::portions::{Portion, Portions};
 use crate::query::Query;
 use crate::question::Wanted;
 
-/// Rows that are asked for in turns: [`Client::in_portions`].
-#[derive(Debug)]
-pub struct Gathering<'c> {
-    client: &'c Client,
+/// Rows that are asked for in turns: [`Client::in_portions`]. `C` is how the client is held, `&Client`
+/// or `Arc<Client>`.
+#[derive(Debug, Clone)]
+pub struct Gathering<C> {
+    client: C,
     wanted: Wanted,
     rows: Vec<Portion>,
     /// Numbers of the rows that are not whole.
@@ -39,14 +40,19 @@ impl Client {
     ///
     /// # Errors
     /// Those of [`Self::query`] come with the first [`Gathering::query`].
-    pub fn in_portions(&self, wanted: Wanted) -> Gathering<'_> {
-        let rows = vec![Portion::default(); wanted.count()];
-        let open = (0..rows.len()).collect();
-        Gathering { client: self, wanted, rows, open, next: 0..1 }
+    pub fn in_portions(&self, wanted: Wanted) -> Gathering<&Self> {
+        Gathering::new(self, wanted)
     }
 }
 
-impl Gathering<'_> {
+impl<C: Deref<Target = Client>> Gathering<C> {
+    /// As [`Client::in_portions`], with a client that it keeps.
+    pub fn new(client: C, wanted: Wanted) -> Self {
+        let rows = vec![Portion::default(); wanted.count()];
+        let open = (0..rows.len()).collect();
+        Self { client, wanted, rows, open, next: 0..1 }
+    }
+
     /// The rows that are not whole.
     fn open(&self) -> Wanted {
         match &self.wanted {

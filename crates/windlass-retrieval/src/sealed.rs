@@ -39,7 +39,12 @@ impl Oprf {
 
     /// Bytes of a sealed row. A table of keys without rows holds none.
     pub fn sealed_bytes(&self) -> usize {
-        if self.row_bytes == 0 { 0 } else { NONCE + LENGTH + self.row_bytes + SEAL }
+        Self::sealed_length(self.row_bytes)
+    }
+
+    /// Bytes of a sealed row where the longest has so many.
+    pub(crate) fn sealed_length(row_bytes: usize) -> usize {
+        if row_bytes == 0 { 0 } else { NONCE + LENGTH + SEAL + row_bytes }
     }
 
     /// What rows are like when they are sealed.

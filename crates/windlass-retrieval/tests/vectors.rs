@@ -251,7 +251,8 @@ fn strangers_and_stops_are_refused() {
     let coefficients = SecretKey::generate(setting.context(), &mut rng).expose_coefficients().to_vec();
     let forged = SecretKey::from_coefficients(setting.context(), client.secret_key().key_id(), coefficients.into());
     let forged = SearchClient::with_secret(&shape, setting, forged.unwrap());
-    assert!(matches!(forged.scores(&answer), Err(Error::NotDecryptable)));
+    let refused = forged.scores(&answer).unwrap_err();
+    assert!(matches!(refused, Error::NotDecryptable { number: Some(0) }), "{refused}");
     // The same vectors in another order, unless the shape does not say in which.
     let turned: Vec<i8> = rows.chunks(4).rev().flatten().copied().collect();
     let turned = QuantisedTable::new(&Vectors::new(Values::I8(&turned), 4).unwrap(), Metric::InnerProduct, 8).unwrap();

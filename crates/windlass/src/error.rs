@@ -133,9 +133,14 @@ pub enum Error {
     /// A ciphertext does not decrypt to anything: it holds more noise, or in CKKS larger values,
     /// than the bound that it states.
     #[error(
-        "the ciphertext holds more noise or larger values than it states: it was made under another key, or it or a key it went through was changed, or, in CKKS, a value lay outside the interval of a polynomial or above a bound that was assumed for it"
+        "the ciphertext holds more noise or larger values than it states{}: it was made under another key, or it or a key it went through was changed, or, in CKKS, a value lay outside the interval of a polynomial or above a bound that was assumed for it",
+        place_beyond(*beyond)
     )]
-    NotDecryptable,
+    NotDecryptable {
+        /// Which slots are above their bound, if the decoder sees them (CKKS). In exact schemes noise
+        /// is measured in coefficients, and no slot is known.
+        beyond: Option<Beyond>,
+    },
     /// An argument has the wrong number of entries.
     #[error("{what}: expected {expected} entries, got {got}")]
     ShapeMismatch {
@@ -351,6 +356,26 @@ fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
     match value_bits {
         Some(bits) => format!("choose parameters for larger values ({made_by} with value_bits = {bits})"),
         None => "divide them by a number beforehand: no parameters have room for such values".to_owned(),
+    }
+}
+
+/// Slots of a ciphertext that are above the bound that it states for them. It says where they are,
+/// which follows from the layout, and nothing of the values. Which slot it is depends on the values,
+/// as the refusal itself does: it is for the key's owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beyond {
+    /// The first of them, from 0.
+    pub slot: usize,
+    /// How many there are. All or nearly all: another key, or a ciphertext that was changed.
+    pub count: usize,
+}
+
+/// Where a ciphertext holds more than it states, in words.
+fn place_beyond(beyond: Option<Beyond>) -> String {
+    match beyond {
+        None => String::new(),
+        Some(Beyond { slot, count: 1 }) => format!(", in slot {slot} alone"),
+        Some(Beyond { slot, count }) => format!(", first in slot {slot} ({count} slots in all)"),
     }
 }
 

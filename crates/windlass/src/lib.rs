@@ -102,10 +102,11 @@ pub mod switching;
 pub mod wire;
 
 pub use circuits::LinearMap;
-pub use error::{Error, Result};
+pub use error::{Beyond, Error, Result};
 pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
 pub use front::{
-    Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, SlotPacking, needs,
+    AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, GridCircuit, Mock, NeedsKeys, Server, SlotPacking,
+    Step, needs,
 };
 pub use integer::Integer;
 pub use main_result::{MainError, MainResult};

@@ -115,8 +115,11 @@ impl Sides {
     fn decrypt(&self, ct: &Ciphertext) {
         match self.client.decrypt_complex(ct) {
             Ok(values) => {
-                let most = (ct.magnitude() + ct.error_bound()) * (1.0 + 1e-9);
-                assert!(values.iter().all(|z| z.norm() <= most), "a slot above the stated bound {most:e}");
+                let bounds = [ct.magnitude(), ct.rest_magnitude()];
+                let [entry, rest] = bounds.map(|bound| (bound + ct.error_bound()) * (1.0 + 1e-9));
+                let (entries, beside) = values.split_at(ct.entries());
+                assert!(entries.iter().all(|z| z.norm() <= entry), "an entry above the stated bound {entry:e}");
+                assert!(beside.iter().all(|z| z.norm() <= rest), "a slot beside them above the stated bound {rest:e}");
             }
             Err(error) => refused(&error),
         }
@@ -142,9 +145,20 @@ pub fn ciphertexts() -> Target {
         let full = sides.full();
         let product = sides.server.multiply(&full, &full).expect("a product");
         let rescaled = sides.server.engine().rescale(&product).expect("a rescaling");
-        [sides.seeded(), Stored::new(full), Stored::new(product), Stored::new(rescaled)].map(|ct| sides.bytes(&ct))
+        let three = sides.client.encrypt(&[0.5, -0.25, 1.0]).expect("encrypts");
+        let beside = sides.server.add_real(&three, 2.0).expect("a sum");
+        assert!((beside.entries(), beside.slots(), beside.rest_magnitude()) == (3, 4, 2.0));
+        let all = [full, product, rescaled, three, beside].map(Stored::new);
+        [sides.seeded()].into_iter().chain(all).map(|ct| sides.bytes(&ct)).collect::<Vec<_>>()
     };
-    let golden = [golden!("ckks-ciphertext"), golden!("ckks-ciphertext-seeded"), golden!("ckks-product")];
+    let golden = [
+        golden!("ckks-ciphertext"),
+        golden!("ckks-ciphertext-seeded"),
+        golden!("ckks-ciphertext-own"),
+        golden!("ckks-ciphertext-entries"),
+        golden!("ckks-ciphertext-beside"),
+        golden!("ckks-product"),
+    ];
     Target::containers(readers, sides.iter().flat_map(own).chain(golden).collect())
 }
 

@@ -60,6 +60,8 @@ const TARGETS: &[(&str, Made)] = &[
     ("table_schema", tables::schemas),
     ("table_manifest", tables::manifests),
     ("table_segment", tables::segments),
+    ("table_oprf_key", tables::oprf_keys),
+    ("table_points", tables::points),
     ("search_query", search::queries),
     ("search_answer", search::answers),
     ("parameters", text::parameters),

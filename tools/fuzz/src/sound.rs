@@ -90,9 +90,13 @@ pub fn approximate(ct: &ckks::Ciphertext) {
     assert!((1..=2).contains(&ct.degree()), "degree {}", ct.degree());
     assert!(ct.scale().is_finite() && ct.scale() > 0.0, "scale {}", ct.scale());
     assert!(ct.magnitude().is_finite() && ct.magnitude().is_sign_positive(), "magnitude {}", ct.magnitude());
+    assert!((1..=ct.slots()).contains(&ct.entries()), "{} entries of {} slots", ct.entries(), ct.slots());
+    let rest = ct.rest_magnitude();
+    assert!(rest.is_finite() && rest.is_sign_positive(), "magnitude {rest} beside the entries");
+    assert!(ct.entries() < ct.slots() || rest == 0.0, "a bound {rest} on slots that are not there");
     let fresh = SIGMA * (2.0 * ct.slots() as f64).sqrt() / context.scale(level);
     assert!(ct.deviation().is_finite() && ct.deviation() >= 0.99 * fresh, "{:e} below {fresh:e}", ct.deviation());
     let capacity = context.rlwe().log2_modulus(level);
-    let needed = (ct.scale() * (ct.magnitude() + ct.error_bound())).log2();
+    let needed = (ct.scale() * (ct.magnitude().max(rest) + ct.error_bound())).log2();
     assert!(needed < capacity, "values of {needed} bits, a modulus of {capacity}");
 }

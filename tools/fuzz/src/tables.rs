@@ -9,8 +9,8 @@ use rand_core::SeedableRng;
 use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{KeyId, sha256, to_bytes};
 use windlass_retrieval::{
-    Answer, Client, KeyChange, PartialAnswer, Plan, Query, Schema, Setting, Table, TableContext, Wanted, combine,
-    evaluation_keys, unobserved,
+    Answer, Blinding, Client, HiddenKeys, KeyChange, OprfKey, PartialAnswer, Plan, Query, Schema, Setting, Table,
+    TableContext, Wanted, combine, evaluation_keys, unobserved,
 };
 
 use crate::command::place;
@@ -22,6 +22,15 @@ const ROWS: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", b"the
 
 /// A schema in which two rows lie in one polynomial.
 const SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema.json");
+
+/// A schema of version 2: keys are hidden, by the key of the golden file.
+const HIDDEN_SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema-hidden.json");
+const OPRF_KEY: &[u8] = include_bytes!("../../../crates/windlass-retrieval/tests/golden/oprf.key");
+
+/// The key in that file.
+fn oprf_key() -> OprfKey {
+    OprfKey::from_bytes([7; 32]).expect("a key")
+}
 
 /// A manifest of such a table.
 const MANIFEST: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/table.json");
@@ -43,6 +52,8 @@ struct Sides {
     client: Client,
     keys: EvaluationKeys,
     table: Table,
+    /// The key that hides keys, where they are hidden.
+    oprf: Option<OprfKey>,
 }
 
 impl Sides {
@@ -57,30 +68,51 @@ impl Sides {
         } else {
             text
         };
+        Self::of(&text, None)
+    }
+
+    /// Of a table with this schema.
+    fn of(text: &str, oprf: Option<OprfKey>) -> Arc<Self> {
         let (schema, setting) = Schema::from_json(text.as_bytes()).expect("a schema");
         let mut rng = ChaCha20Rng::from_seed([4; 32]);
         let secret = SecretKey::generate(setting.context(), &mut rng);
         let keys = evaluation_keys(&setting, &schema.shape, &secret, &mut rng).expect("keys");
         let plan = Plan::of(&setting, schema.clone(), 64);
-        let table = Table::of_keywords(&plan, &ROWS, &unobserved).expect("a table");
+        let table = match &oprf {
+            None => Table::of_keywords(&plan, &ROWS, &unobserved),
+            Some(key) => Table::of_hidden(&plan, &ROWS, key, &unobserved),
+        };
         let client = Client::with_secret(schema.clone(), &setting, secret).expect("a client");
-        Arc::new(Self { schema, setting, client, keys, table })
+        Arc::new(Self { schema, setting, client, keys, table: table.expect("a table"), oprf })
     }
 
-    fn all() -> [Arc<Self>; 2] {
-        [Self::new(1, 1), Self::new(2, 4)]
+    /// Two tables of plain keys, and one of hidden ones.
+    fn all() -> [Arc<Self>; 3] {
+        [Self::new(1, 1), Self::new(2, 4), Self::of(HIDDEN_SCHEMA, Some(oprf_key()))]
     }
 
     fn context(&self) -> TableContext {
         TableContext::new(&self.setting, &self.schema)
     }
 
-    fn wanted() -> Wanted {
-        Wanted::Keys(vec![b"golden".to_vec()])
+    /// What stands for the key where keys are hidden.
+    fn hidden(&self) -> Option<HiddenKeys<'_>> {
+        let output = self.oprf.as_ref()?.evaluate(b"golden").expect("a key");
+        Some(HiddenKeys::new(&self.schema, vec![output]).expect("hidden keys"))
+    }
+
+    fn wanted(&self) -> Wanted {
+        self.hidden().map_or_else(|| Wanted::Keys(vec![b"golden".to_vec()]), |hidden| hidden.wanted())
     }
 
     fn query(&self) -> Query {
-        self.client.query(&Self::wanted()).expect("a query")
+        self.client.query(&self.wanted()).expect("a query")
+    }
+
+    /// The rows in an answer, opened where they are sealed.
+    fn read(&self, answer: &Answer) -> windlass_retrieval::Result<Vec<Option<Vec<u8>>>> {
+        let rows = self.client.read(answer, &self.wanted())?;
+        self.hidden().map_or(Ok(rows.clone()), |hidden| hidden.open(rows))
     }
 }
 
@@ -112,11 +144,11 @@ pub fn answers() -> Target {
     let sides = Sides::all();
     let readers = readers(&sides, |sides, answer: Answer| {
         assert!(!answer.parts().is_empty(), "an answer to nothing");
-        sides.client.read(&answer, &Sides::wanted()).inspect_err(|error| refused(error)).ok();
+        sides.read(&answer).inspect_err(|error| refused(error)).ok();
     });
     let seeds = sides.iter().map(|sides| {
         let answer = sides.table.answer(&sides.keys, &sides.query()).expect("an answer");
-        assert_eq!(sides.client.read(&answer, &Sides::wanted()).expect("a row"), [Some(b"the row".to_vec())]);
+        assert_eq!(sides.read(&answer).expect("a row"), [Some(b"the row".to_vec())]);
         to_bytes(&sides.context(), &answer).expect("bytes").to_vec()
     });
     let golden = include_bytes!("../../../crates/windlass-retrieval/tests/golden/answer.bin").to_vec();
@@ -161,7 +193,7 @@ pub fn schemas() -> Target {
     Schema::from_json(rows.as_bytes()).expect("rows by number");
     // Rings are shared for as long as someone holds them.
     let held = Sides::all();
-    let seeds = vec![SCHEMA.as_bytes().to_vec(), rows.into_bytes()];
+    let seeds = vec![SCHEMA.as_bytes().to_vec(), rows.into_bytes(), HIDDEN_SCHEMA.as_bytes().to_vec()];
     Target::text(seeds, FILES, move |text| {
         let (schema, setting) = match Schema::from_json(text) {
             Ok(schema) => schema,
@@ -176,11 +208,60 @@ pub fn schemas() -> Target {
         let plan = Plan::of(&setting, schema.clone(), 64);
         assert!(!plan.explain().is_empty());
         if schema.selections() <= FEW && is_time() {
+            let hidden = HiddenKeys::new(&schema, vec![[5; 64]]).map(|hidden| hidden.open(vec![Some(vec![0; 64])]));
+            // A row that nobody sealed opens where rows are empty, and nowhere else.
+            assert!(hidden.is_ok() == schema.oprf.is_some() && !matches!(hidden, Ok(Ok(_))), "{hidden:?}");
             let secret = SecretKey::generate(held[0].setting.context(), &mut ChaCha20Rng::from_seed([4; 32]));
             let asked = Client::with_secret(schema, &setting, secret)
                 .and_then(|client| client.query_rows(&[0]).or_else(|_| client.query_keys(&[b"golden"])));
             asked.inspect_err(|error| refused(error)).ok();
         }
+        true
+    })
+}
+
+/// The file of a key that hides keys: read, written again in the same line, and of use.
+pub fn oprf_keys() -> Target {
+    let (file, again) = (place("oprf.key"), place("oprf-again.key"));
+    let seeds = [b"", &b"\r\n"[..]].map(|end| [OPRF_KEY.trim_ascii_end(), end].concat());
+    Target::text(seeds.into_iter().chain([OPRF_KEY.to_vec()]).collect(), FILES, move |bytes| {
+        std::fs::write(&file, bytes).expect("a file is written");
+        let key = match OprfKey::load(&file) {
+            Ok(key) => key,
+            Err(error) => {
+                refused(&error);
+                return false;
+            }
+        };
+        let _ = std::fs::remove_file(&again);
+        key.save(&again).expect("a new file");
+        let (read, written) = (std::str::from_utf8(bytes).expect("text"), std::fs::read(&again).expect("a file"));
+        assert!(read.trim_end().as_bytes() == written.trim_ascii_end(), "two encodings of one key");
+        let blinding = Blinding::new(&["golden"]).expect("a key of a table");
+        let helped = key.blind_evaluate(blinding.points()).expect("points");
+        assert_eq!(blinding.finish(&helped).expect("points"), [key.evaluate(b"golden").expect("a key of a table")]);
+        true
+    })
+}
+
+/// Points that a client sends, and those that a server sends back.
+pub fn points() -> Target {
+    let (key, blinding) = (oprf_key(), Blinding::new(&["golden", "other"]).expect("keys of a table"));
+    let public = |byte| OprfKey::from_bytes([byte; 32]).expect("a key").public();
+    let seeds = vec![public(7).to_vec(), [public(7), public(5)].concat()];
+    Target::text(seeds, FILES, move |bytes| {
+        let finished = blinding.finish(bytes);
+        let helped = match key.blind_evaluate(bytes) {
+            Ok(helped) => helped,
+            Err(error) => {
+                refused(&error);
+                assert!(finished.is_err(), "points for one side and none for the other");
+                return false;
+            }
+        };
+        assert_eq!(helped.len(), bytes.len());
+        assert!(finished.is_ok() == (bytes.len() == blinding.points().len()), "another number of points");
+        key.blind_evaluate(&helped).expect("points again");
         true
     })
 }

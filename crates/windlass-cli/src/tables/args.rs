@@ -44,6 +44,9 @@ pub struct PlanArgs {
     /// .. of this many bytes each.
     #[arg(long, value_name = "N", requires = "rows")]
     pub bytes: Option<usize>,
+    /// Plan for keys that are hidden, as `build --oprf-key` hides them.
+    #[arg(long, requires = "key")]
+    pub hidden: bool,
     #[command(flatten)]
     pub wish: WishArgs,
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::hex;
 use windlass_retrieval::{
-    Contents, Error, KeyChange, KeyContext, Observer, OprfKey, Plan, Query, RowChange, RowStatistics, Schema, Table,
-    TableContext, Wish, fresh_seed,
+    Contents, Error, KeyChange, KeyContext, Observer, OprfKey, POINT, Plan, Query, RowChange, RowStatistics, Schema,
+    Table, TableContext, Wish, fresh_seed,
 };
 
 use super::args::{AnswerArgs, BuildArgs, PlanArgs, RemoveArgs, SetArgs, WishArgs};
@@ -33,12 +33,12 @@ impl WishArgs {
     }
 }
 
-/// The layout of rows like these.
-fn plan_for(rows: RowStatistics, keyed: bool, oprf: Option<&OprfKey>, slack: f64, wish: &Wish) -> Result<Plan> {
-    Ok(match (keyed, oprf) {
+/// The layout of rows like these; `public` is of the key that hides keys.
+fn plan_for(rows: RowStatistics, keyed: bool, public: Option<&[u8; POINT]>, slack: f64, wish: &Wish) -> Result<Plan> {
+    Ok(match (keyed, public) {
         (false, _) => Plan::rows(rows, wish),
         (true, None) => Plan::keywords(rows, &fresh_seed()?, slack, wish),
-        (true, Some(key)) => Plan::hidden(rows, &key.public(), &fresh_seed()?, slack, wish),
+        (true, Some(public)) => Plan::hidden(rows, public, &fresh_seed()?, slack, wish),
     }?)
 }
 
@@ -91,7 +91,8 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     };
     let keyed = args.key.is_some();
     drop(source);
-    let plan = plan_for(rows, keyed, None, 1.0, &args.wish.wish())?;
+    // Every key that hides keys gives the same layout.
+    let plan = plan_for(rows, keyed, args.hidden.then_some(&[0; POINT]), 1.0, &args.wish.wish())?;
     let mut report = Report::default();
     describe_plan(&plan, &mut report);
     report.seconds(stages.seconds());
@@ -123,8 +124,8 @@ pub fn prepare(
     Table::check_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
-        let key = oprf.as_deref().map(|oprf| &oprf.key);
-        let mut plan = plan_for(rows, source.key.is_some(), key, slack, wish)?;
+        let public = oprf.as_deref().map(|oprf| oprf.key.public());
+        let mut plan = plan_for(rows, source.key.is_some(), public.as_ref(), slack, wish)?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
         oprf.as_deref_mut().map_or(Ok(()), TableKey::save)?;

@@ -126,6 +126,12 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     let next = succeed(at, "table build --table t.csv --key id --out next --like served --oprf-key oprf.key");
     assert_eq!(next["schema"], built["schema"]);
     assert!(fail(at, "table build --table t.csv --out no --oprf-key oprf.key").contains("--key"));
+    // What it would take is told without a key.
+    let told = succeed(at, "table plan --table t.csv --key id --hidden --room 400")["plan"].to_string();
+    assert!(told.contains("hidden keys") && told.contains("padded to"), "{told}");
+    let told = fail(at, "table plan --rows 1 --bytes 100000 --key id --hidden");
+    assert!(told.contains("rows beside hidden keys are sealed as a whole and have at most"), "{told}");
+    assert!(fail(at, "table plan --table t.csv --hidden").contains("--key"));
 }
 
 /// A fresh key hides the keys of a fresh table alone, and is there when that can be made.

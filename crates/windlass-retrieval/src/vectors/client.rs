@@ -117,7 +117,8 @@ impl SearchClient {
             return Err(Error::OtherTable { what: "the answer" });
         }
         check_same_keys("decrypt an answer", self.secret.key_id(), answer.key)?;
-        answer.parts.iter().map(|parts| self.scores_of(parts)).collect()
+        let each = answer.parts.iter().enumerate();
+        each.map(|(number, parts)| self.scores_of(parts).map_err(|error| error.at(number))).collect()
     }
 
     fn scores_of(&self, parts: &[Part]) -> Result<Vec<i64>> {

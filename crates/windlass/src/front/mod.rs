@@ -19,6 +19,7 @@ mod refreshers;
 mod server;
 mod setting;
 mod slot_packing;
+mod steps;
 
 pub use circuit::{Circuit, GridCircuit};
 pub use client::Client;
@@ -29,3 +30,4 @@ pub use refreshers::{MockRefreshers, Refreshers};
 pub use server::Server;
 pub use setting::{ApproximateSetting, ExactSetting};
 pub use slot_packing::SlotPacking;
+pub use steps::{AnyMatrix, Depth, Step};

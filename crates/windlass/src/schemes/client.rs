@@ -192,7 +192,7 @@ impl Decryptor {
         // less than 2^{−40}.
         if fraction > (-1.0 - capacity).exp2() * 1.001 + 2f64.powi(-39) {
             residues.zeroize();
-            return Err(Error::NotDecryptable);
+            return Err(Error::NotDecryptable { beyond: None });
         }
         let (inverse, reducer) = (arith::inv_mod(ct.factor, t).expect("factors are units"), Reducer::new(t));
         residues.iter_mut().for_each(|x| *x = reducer.mul(*x, inverse));

@@ -121,6 +121,12 @@ impl<R: Plannable> MatrixPlan<R> {
         &self.products
     }
 
+    /// Whether entries lie in blocks, whose products are added or which meet copies of the vector: what
+    /// stands beside the entries of a product, or of the vector, is not zero then.
+    pub fn is_folded(&self) -> bool {
+        self.sum().is_some() || self.copies().is_some()
+    }
+
     /// The sum of the blocks that follows them, if the matrix is folded by rows.
     pub fn sum(&self) -> Option<&TracePlan> {
         self.on(Side::Rows)

@@ -14,7 +14,7 @@ use super::error_model::ErrorModel;
 use super::flooding;
 use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
-use crate::error::{Error, Result};
+use crate::error::{Beyond, Error, Result};
 use crate::schemes::pairs::Pair;
 
 /// Turns real numbers into complex ones.
@@ -252,24 +252,38 @@ impl Decryptor {
     fn check_size(&self, ct: &Ciphertext, all: &[f64], own: &[f64]) -> Result<()> {
         let known = &ct.info.magnitude;
         let whole = [known.largest(); 2];
-        let relative = |(coefficients, [entry, beside], error): (&[f64], [f64; 2], f64)| {
+        let squares = |(coefficients, [entry, beside], error): (&[f64], [f64; 2], f64)| {
             let [entry, beside] = [entry, beside].map(|bound| (bound + error).max(f64::MIN_POSITIVE));
             let mut slots = self.context.embedding().to_slots(coefficients);
             let stated = (0..slots.len()).map(|j| if j < known.count() { entry } else { beside });
             // A square that leaves the doubles is infinite, and refused.
-            let largest = norm::largest(slots.iter().zip(stated).map(|(z, stated)| (z / stated).norm_sqr()));
+            let squares = slots.iter().zip(stated).map(|(z, stated)| (z / stated).norm_sqr()).collect();
             slots.iter_mut().for_each(|z| {
                 z.re.zeroize();
                 z.im.zeroize();
             });
-            largest
+            Zeroizing::<Vec<f64>>::new(squares)
         };
         let own = (own, [known.entries(), known.rest()], ct.error_bound());
-        let largest = norm::largest([(all, whole, ct.whole_error_bound()), own].map(relative));
-        // Transforms in double precision are off by less than 2^−40 of the largest slot.
-        match largest.sqrt() <= 1.0 + 2f64.powi(-40) {
+        let [whole, own] = [(all, whole, ct.whole_error_bound()), own].map(squares);
+        let largest = norm::largest([&whole, &own].map(|squares| norm::largest(squares.iter().copied())));
+        match is_within(largest) {
             true => Ok(()),
-            false => Err(Error::NotDecryptable),
+            false => Err(Error::NotDecryptable { beyond: beyond(&own) }),
         }
     }
+}
+
+/// Whether the square of a slot over its bound is one that the bound allows. Transforms in double
+/// precision are off by less than 2^−40 of the largest slot.
+fn is_within(square: f64) -> bool {
+    square.sqrt() <= 1.0 + 2f64.powi(-40)
+}
+
+/// The slots whose squares are larger; none if only the slots that the ciphertext does not have are.
+/// Time depends on which they are, and is spent for a ciphertext that is refused.
+fn beyond(squares: &[f64]) -> Option<Beyond> {
+    let mut all = squares.iter().enumerate().filter(|(_, square)| !is_within(**square));
+    let (slot, _) = all.next()?;
+    Some(Beyond { slot, count: 1 + all.count() })
 }

@@ -5,7 +5,7 @@ use windlass::circuits::{Folding, MatrixPlan, MatrixSpec, Polynomial};
 use windlass::needs::Products;
 use windlass::schemes::ckks::{Ciphertext, Complex64, complex};
 use windlass::wire::ApproximateCiphertextV1;
-use windlass::{Approximate, Context, Error};
+use windlass::{Approximate, Beyond, Context, Error};
 
 use crate::ckks::common::{Client, SEED, Server, parties, spec};
 
@@ -125,9 +125,17 @@ fn values_that_may_lie_outside_are_refused() {
     let expected = x.map(|x| p.value(x));
     check("inside", &client, &server.engine().evaluate(&p, &ct.with_magnitude(8.0)).unwrap(), &expected);
     // Who says so of what is not true gets no wrong number.
-    let ct = client.encrypt_complex(&complex(&[12.0, 3.0, 0.25]), 32.0).unwrap();
+    let ct = client.encrypt_complex(&complex(&[3.0, 12.0, 0.25]), 32.0).unwrap();
     let value = server.engine().evaluate(&p, &ct.with_magnitude(8.0)).unwrap();
-    assert_eq!(client.decrypt(&value).unwrap_err(), Error::NotDecryptable);
+    let refused = client.decrypt(&value).unwrap_err();
+    assert_eq!(refused, beyond(1, 1));
+    // It says where, and nothing of the value.
+    let message = refused.to_string();
+    assert!(message.contains("in slot 1 alone: ") && !message.contains("12"), "{message}");
+}
+
+fn beyond(slot: usize, count: usize) -> Error {
+    Error::NotDecryptable { beyond: Some(Beyond { slot, count }) }
 }
 
 /// Zeros that an operation puts beside the entries are known, and so is what it leaves there.
@@ -155,6 +163,9 @@ fn what_stands_beside_the_entries_is_followed() {
         assert!(got.iter().zip(expected).all(|(a, b)| (a - Complex64::from(b)).norm() < 1e-5));
     }
     // Neither may be larger than is said.
-    assert_eq!(client.decrypt(&shifted.clone().with_zeros_beside(3)).unwrap_err(), Error::NotDecryptable);
-    assert_eq!(client.decrypt(&shifted.with_magnitude(2.5)).unwrap_err(), Error::NotDecryptable);
+    assert_eq!(client.decrypt(&shifted.clone().with_zeros_beside(3)).unwrap_err(), beyond(3, 1));
+    assert_eq!(client.decrypt(&shifted.clone().with_magnitude(2.5)).unwrap_err(), beyond(2, 1));
+    let refused = client.decrypt(&shifted.with_magnitude(1.0)).unwrap_err();
+    assert_eq!(refused, beyond(0, 3));
+    assert!(refused.to_string().contains("first in slot 0 (3 slots in all)"), "{refused}");
 }

@@ -8,7 +8,7 @@ use windlass::circuits::{ComplexMap, ComplexSlots, LinearGrid, Polynomial};
 use windlass::needs::Products;
 use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Publication};
-use windlass::{Approximate, Context, Error};
+use windlass::{Approximate, Beyond, Context, Error};
 use zeroize::Zeroizing;
 
 use crate::ckks::common::{encrypt, parties, sample, spec};
@@ -201,10 +201,13 @@ fn ciphertexts_of_other_keys() {
             let low = server.engine().lower(&square, context.base_level()).unwrap();
             for ct in [ct, square, low] {
                 assert!(client.decrypt(&ct).is_ok());
-                assert_eq!(other.decrypt(&ct).unwrap_err(), Error::NotDecryptable, "{slots} slots of n = {n}");
+                let refused = other.decrypt(&ct).unwrap_err();
+                let Error::NotDecryptable { beyond } = refused else { panic!("{slots} slots of n = {n}: {refused}") };
+                // Under another key no slot is small.
+                assert!(slots < 16 || beyond.is_some_and(|beyond| 2 * beyond.count > slots), "{beyond:?}");
                 let publication = Publication { security_bits: 1, decryptions: 1 };
                 let published = other.decrypt_public(&ct, publication, &mut rng);
-                assert_eq!(published.unwrap_err(), Error::NotDecryptable);
+                assert!(matches!(published, Err(Error::NotDecryptable { .. })));
             }
         }
     }
@@ -237,11 +240,12 @@ fn ciphertexts_of_two_key_pairs_are_not_mixed() {
 #[test]
 fn values_above_a_stated_bound() {
     let (client, _) = parties(&spec(256, 40, 1), &[]);
-    let message = Error::NotDecryptable.to_string();
+    let message = Error::NotDecryptable { beyond: None }.to_string();
     assert!(["another key", "the interval of a polynomial", "assumed"].iter().all(|cause| message.contains(cause)));
     let ct = encrypt(&client, &[Complex64::ONE]);
     assert!(client.decrypt(&ct.clone().with_magnitude(1.0)).is_ok());
-    assert_eq!(client.decrypt(&ct.with_magnitude(0.9)).unwrap_err(), Error::NotDecryptable);
+    let beyond = Some(Beyond { slot: 0, count: 1 });
+    assert_eq!(client.decrypt(&ct.with_magnitude(0.9)).unwrap_err(), Error::NotDecryptable { beyond });
 }
 
 /// Nothing refreshes in CKKS: no refusal sends its reader there.

@@ -250,11 +250,11 @@ fn what_is_no_encryption_under_the_key_is_refused() {
         let coefficients = Zeroizing::new(stranger.expose_coefficients().to_vec());
         let stranger = SecretKey::from_coefficients(rlwe, a.key_id(), coefficients).unwrap();
         let other = context.client_from_key(Arc::new(stranger)).unwrap();
-        assert_eq!(other.decrypt(&a).unwrap_err(), Error::NotDecryptable);
+        assert_eq!(other.decrypt(&a).unwrap_err(), Error::NotDecryptable { beyond: None });
         // One bit of one residue changed, behind the checksum: no coefficient stays small.
         let mut payload = to_payload(context.files(), &CiphertextV1::new(a.clone()));
         payload[24 + 3] ^= 1;
-        assert_eq!(own.decrypt(&read(&own, &payload)).unwrap_err(), Error::NotDecryptable);
+        assert_eq!(own.decrypt(&read(&own, &payload)).unwrap_err(), Error::NotDecryptable { beyond: None });
         assert_eq!(decrypt(&own, &a), x);
     }
 }
@@ -274,7 +274,7 @@ fn an_inexact_division_by_p_is_refused_at_decryption() {
             let quotient = own.decrypt_plaintext(&server.engine().divide_by_p(&a).unwrap());
             match exact {
                 true => assert_eq!(quotient.unwrap().coefficients()[0], 2),
-                false => assert_eq!(quotient.unwrap_err(), Error::NotDecryptable),
+                false => assert_eq!(quotient.unwrap_err(), Error::NotDecryptable { beyond: None }),
             }
         }
     }

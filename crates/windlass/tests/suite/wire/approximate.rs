@@ -11,7 +11,7 @@ use windlass::wire::{ApproximateCiphertextV1, FieldReader, Kind, Wire, WireError
 use windlass::{Approximate, Client, Context, Error, Server};
 
 use crate::fixture::approximate;
-use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
+use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes, write_missing};
 
 /// n = 16, one rescaling; at Δ = 2^40 that of the golden files.
 fn context(scale_bits: u32) -> Context<Approximate> {
@@ -213,8 +213,8 @@ fn own_slots_are_held_against_their_own_bound() {
     assert!(sound.is_ok(), "{sound:?}");
     let small = read(2f64.powi(-20), fresh);
     assert!(small.whole_error_bound() > 1.0 && small.error_bound() < 2f64.powi(-30));
-    assert_eq!(client.decrypt_complex(&small).unwrap_err(), Error::NotDecryptable);
-    assert_eq!(client.decrypt_public(&small, publication).unwrap_err(), Error::NotDecryptable);
+    assert!(matches!(client.decrypt_complex(&small), Err(Error::NotDecryptable { beyond: Some(_) })));
+    assert!(matches!(client.decrypt_public(&small, publication), Err(Error::NotDecryptable { .. })));
 }
 
 /// An encryption is known again after a file, so that sums with itself count twice; what was
@@ -298,6 +298,33 @@ fn golden_files_of_version_2_stay_readable() {
     check(&context, secret(), &own, &message());
     let product: ApproximateCiphertextV1 = golden("ckks-product", context.files());
     check(&context, secret(), &product.into_ciphertext(), &squares());
+}
+
+/// Three entries of four slots: with a zero beside them, and with what a sum put there.
+#[test]
+fn golden_files_with_entries_stay_readable() {
+    let context = golden_context();
+    let secret = || golden::<_, SecretKey>("ckks-secret-key", context.files());
+    let client = context.client_from_key(Arc::new(secret())).unwrap();
+    let three = || client.encrypt_complex(&message()[..3], 1.0).unwrap();
+    write_missing("ckks-ciphertext-entries", context.files(), || ApproximateCiphertextV1::new(three()));
+    write_missing("ckks-ciphertext-beside", context.files(), || {
+        let server = client.generate_server([&Products]).unwrap();
+        ApproximateCiphertextV1::new(server.add_real(&three(), 2.0).unwrap())
+    });
+    for (name, addend, magnitude) in [("ckks-ciphertext-entries", 0.0, 1.0), ("ckks-ciphertext-beside", 2.0, 3.0)] {
+        let read: ApproximateCiphertextV1 = golden(name, context.files());
+        let ciphertext = read.into_ciphertext();
+        let known = (ciphertext.entries(), ciphertext.slots(), ciphertext.magnitude(), ciphertext.rest_magnitude());
+        assert_eq!(known, (3, 4, magnitude, addend), "{name}");
+        let mut expected = message();
+        expected[3] = Complex64::ZERO;
+        expected.iter_mut().for_each(|z| *z += addend);
+        check(&context, secret(), &ciphertext, &expected);
+        // What it states is what it is refused by.
+        let refused = client.decrypt_complex(&ciphertext.with_magnitude(0.25)).unwrap_err();
+        assert!(matches!(refused, Error::NotDecryptable { beyond: Some(_) }), "{refused}");
+    }
 }
 
 /// A product near zero, before its rescaling, at the lowest level: a file states no error below

@@ -70,9 +70,21 @@ pub fn reject_damage(label: &Label, payload: &[u8], again: Again<'_>) {
     }
 }
 
+/// Writes a golden file that is missing, where WINDLASS_WRITE_GOLDEN is set: one that is there stays.
+pub fn write_missing<C: FileContext, T: Wire<C>>(name: &str, context: &C, value: impl FnOnce() -> T) {
+    let path = golden_path(name);
+    if !path.exists() && std::env::var_os("WINDLASS_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, seal(&label(T::KIND, context), &to_payload(context, &value()))).unwrap();
+    }
+}
+
+fn golden_path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}-v2.bin"))
+}
+
 /// Reads a golden file and checks that its value would be written in the same bytes.
 pub fn golden<C: FileContext, T: Wire<C>>(name: &str, context: &C) -> T {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}-v2.bin"));
+    let path = golden_path(name);
     let value = load_for(&path, context, KEY).unwrap_or_else(|error| panic!("{name}: {error}"));
     let again = seal(&label(T::KIND, context), &to_payload(context, &value));
     assert!(again == std::fs::read(&path).unwrap(), "{name} is written in other bytes than version 2");

@@ -1,0 +1,273 @@
+//! Tables whose keys are hidden: the key of the server, and what clients make of keys with its help.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use windlass_retrieval::{Blinding, Error, HiddenKeys, OUTPUT, OprfKey, Result, Schema, Wanted};
+
+use crate::error::{of_file, plain};
+use crate::runtime::quick;
+use crate::table_errors::raise_table;
+use crate::table_rows::row_bytes;
+
+/// The key that hides the keys of a table: an oblivious pseudorandom function (RFC 9497,
+/// OPRF(ristretto255, SHA-512)), of which the server alone has the key.
+///
+/// Whoever has it can test guesses against answers: it stays on the server, and it is not pickled.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> key = wl.OprfKey.generate()                                          # server
+/// >>> rows = {"ada": b"1815", "alan": b"1912"}
+/// >>> table = wl.Table.from_items(rows, oprf_key=key)
+/// >>> client = wl.TableClient(table.schema)                                # client
+/// >>> blinding = client.blind(["alan", "nobody"])
+/// >>> helped = key.blind_evaluate(blinding.points)                         # server
+/// >>> hidden = blinding.finish(helped)                                     # client
+/// >>> answer = table.answer(client.keys(), client.query(hidden))           # server
+/// >>> client.rows(answer, hidden)                                          # client
+/// [b'1912', None]
+#[pyclass(frozen, weakref, name = "OprfKey", module = "windlass")]
+pub struct PyOprfKey {
+    pub key: OprfKey,
+}
+
+#[pymethods]
+impl PyOprfKey {
+    /// A fresh key.
+    #[staticmethod]
+    fn generate(py: Python<'_>) -> PyResult<Self> {
+        Ok(Self { key: OprfKey::generate().map_err(|error| raise_table(py, error))? })
+    }
+
+    /// The key in a file that :meth:`save` or ``windlass table build --oprf-key`` wrote.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///
+    /// Raises
+    /// ------
+    /// MissingFile, FileError
+    ///     For a file that is not there, or is no such key.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pathlib, tempfile, windlass as wl
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "oprf.key"
+    /// >>> key = wl.OprfKey.generate()
+    /// >>> key.save(path)
+    /// >>> wl.OprfKey.load(path).public == key.public
+    /// True
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        if !path.exists() {
+            return Err(of_file(py, plain(py, "MissingFile", "there is no such file"), &path));
+        }
+        Ok(Self { key: OprfKey::load(&path).map_err(|error| raise_table(py, error))? })
+    }
+
+    /// Writes the key to a new file that its owner alone may read (mode 0600).
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     When the file is there already; then it stays as it is.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        self.key.save(&path).map_err(|error| of_file(py, raise_table(py, error), &path))
+    }
+
+    /// Helps a client: its points, each multiplied by the key.
+    ///
+    /// The server learns nothing of the keys behind the points. Each point is one guess for whoever
+    /// sends it: count them where guesses shall be few.
+    ///
+    /// Parameters
+    /// ----------
+    /// points : bytes
+    ///     :attr:`TableBlinding.points`: 32 bytes for each key.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///     As many, for :meth:`TableBlinding.finish`.
+    ///
+    /// Raises
+    /// ------
+    /// FileError
+    ///     For bytes that are no points of the curve.
+    fn blind_evaluate<'py>(&self, py: Python<'py>, points: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let points = row_bytes(points, "the points of a client")?;
+        let helped = quick(py, || Ok(self.key.blind_evaluate(&points)))?;
+        Ok(PyBytes::new(py, &helped.map_err(|error| raise_table(py, error))?))
+    }
+
+    /// 32 bytes that tell this key from others and say nothing of it; they stand in the schema.
+    #[getter]
+    fn public<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.key.public())
+    }
+
+    fn __repr__(&self) -> String {
+        let public: String = self.key.public()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("<windlass.OprfKey {public}...>")
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
+        let message = "the key that hides the keys of a table is not pickled: save it by name with key.save(path), and load it with OprfKey.load(path)";
+        Err(plain(py, "SecretNotPickled", message))
+    }
+}
+
+/// The key in an argument.
+pub fn oprf_key_of(given: Option<&Bound<'_, PyOprfKey>>) -> Option<OprfKey> {
+    given.map(|key| key.get().key.clone())
+}
+
+/// What a table's keys are hidden by: k·G in hexadecimal.
+fn public_of(schema: &Schema) -> Result<&str> {
+    Ok(&schema.oprf.as_ref().ok_or(Error::PlainKeys)?.public)
+}
+
+/// Keys that a client hides from the server, until its points are back.
+///
+/// Made by :meth:`TableClient.blind`. It holds the keys, and random numbers that no other copy may
+/// use: it is not pickled.
+#[pyclass(frozen, weakref, name = "TableBlinding", module = "windlass")]
+pub struct PyTableBlinding {
+    blinding: Blinding,
+    count: usize,
+    public: String,
+}
+
+impl PyTableBlinding {
+    /// Hides keys for a table with this schema.
+    pub fn new(py: Python<'_>, schema: &Schema, keys: &[Vec<u8>]) -> PyResult<Self> {
+        let made = || -> Result<_> { Ok((public_of(schema)?.to_owned(), Blinding::new(keys)?)) };
+        let (public, blinding) = quick(py, || Ok(made()))?.map_err(|error| match error {
+            Error::PlainKeys => {
+                plain(py, "HiddenKeysError", "the keys of this table are not hidden: ask for them as they are")
+            }
+            error => raise_table(py, error),
+        })?;
+        Ok(Self { blinding, count: keys.len(), public })
+    }
+}
+
+#[pymethods]
+impl PyTableBlinding {
+    /// What is sent to the server, 32 bytes for each key: uniform points, whatever the keys are.
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.blinding.points())
+    }
+
+    /// The keys as the server's function hides them, from what :meth:`OprfKey.blind_evaluate` gave.
+    ///
+    /// Parameters
+    /// ----------
+    /// helped : bytes
+    ///
+    /// Returns
+    /// -------
+    /// HiddenKeys
+    ///
+    /// Raises
+    /// ------
+    /// FileError
+    ///     For bytes that are no points of the curve, or another number of them than was sent.
+    fn finish(&self, py: Python<'_>, helped: &Bound<'_, PyAny>) -> PyResult<PyHiddenKeys> {
+        let helped = row_bytes(helped, "the answer to the points")?;
+        let outputs = quick(py, || Ok(self.blinding.finish(&helped)))?.map_err(|error| raise_table(py, error))?;
+        Ok(PyHiddenKeys { outputs, public: self.public.clone() })
+    }
+
+    fn __len__(&self) -> usize {
+        self.count
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.TableBlinding of {} keys>", self.count)
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
+        Err(plain(py, "SecretNotPickled", "keys that are being hidden are not pickled: hide them again"))
+    }
+}
+
+/// Keys of a client as the function of the server hides them.
+///
+/// Made by :meth:`TableBlinding.finish`. They stand for the keys in :meth:`TableClient.query`,
+/// :meth:`TableClient.rows` and :meth:`TableClient.records`, for as many questions as you like;
+/// whoever has them can ask for those rows and read them.
+#[pyclass(frozen, weakref, name = "HiddenKeys", module = "windlass")]
+pub struct PyHiddenKeys {
+    outputs: Vec<[u8; OUTPUT]>,
+    public: String,
+}
+
+#[pymethods]
+impl PyHiddenKeys {
+    fn __len__(&self) -> usize {
+        self.outputs.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.HiddenKeys, {} keys>", self.outputs.len())
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
+        Err(plain(py, "SecretNotPickled", "hidden keys open rows of their table and are not pickled: hide them again"))
+    }
+}
+
+/// What is asked for in one question.
+pub struct Asking {
+    /// What the query is for.
+    pub wanted: Wanted,
+    /// What opens sealed rows, in a table whose keys are hidden.
+    outputs: Option<Vec<[u8; OUTPUT]>>,
+}
+
+impl Asking {
+    /// Keys or numbers as they are.
+    ///
+    /// # Errors
+    /// [`Error::HiddenKeys`].
+    pub fn plain(schema: &Schema, wanted: Wanted) -> Result<Self> {
+        // A question for nothing is refused as everywhere, when the query is made.
+        if schema.oprf.is_some() && wanted.count() > 0 {
+            return Err(Error::HiddenKeys);
+        }
+        Ok(Self { wanted, outputs: None })
+    }
+
+    /// Hidden keys, which must be those of this table.
+    ///
+    /// # Errors
+    /// [`Error::PlainKeys`], [`Error::OtherTable`].
+    pub fn hidden(schema: &Schema, hidden: &PyHiddenKeys) -> Result<Self> {
+        if public_of(schema)? != hidden.public {
+            return Err(Error::OtherTable { what: "the set of hidden keys" });
+        }
+        let outputs = hidden.outputs.clone();
+        Ok(Self { wanted: HiddenKeys::new(schema, outputs.clone())?.wanted(), outputs: Some(outputs) })
+    }
+
+    /// The rows, out of those that an answer holds.
+    ///
+    /// # Errors
+    /// [`Error::BadRow`] for a sealed one that does not open.
+    pub fn open(&self, schema: &Schema, rows: Vec<Option<Vec<u8>>>) -> Result<Vec<Option<Vec<u8>>>> {
+        match &self.outputs {
+            None => Ok(rows),
+            Some(outputs) => HiddenKeys::new(schema, outputs.clone())?.open(rows),
+        }
+    }
+}
