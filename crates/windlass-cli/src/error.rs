@@ -425,6 +425,21 @@ pub enum CliError {
     Secret(#[from] windlass_secrets::SecretError),
     /// A combination of options that means nothing.
     #[error("{0}")]
+    /// A directory whose table has another schema than the one to keep.
+    #[error(
+        "{}: holds a table of the schema {found}..., which is not {known}..., the one of {}; prepare the table in an empty directory: give another --out",
+        dir.display(), path.display()
+    )]
+    OtherSchemaThere {
+        /// The directory.
+        dir: PathBuf,
+        /// First bytes of the hash of its schema.
+        found: String,
+        /// Where the schema to keep is read.
+        path: PathBuf,
+        /// First bytes of the hash of that.
+        known: String,
+    },
     Usage(String),
     /// A parameter file says what no set of parameters can be.
     #[error("{}: {source}", path.display())]

@@ -209,7 +209,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::BadFile`] for one that cannot be read.
-    fn begun(dir: &Path) -> Result<Option<Schema>> {
+    pub fn begun(dir: &Path) -> Result<Option<Schema>> {
         for name in [MANIFEST, BUILDING] {
             let path = dir.join(name);
             if path.exists() {

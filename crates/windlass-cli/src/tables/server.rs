@@ -157,6 +157,7 @@ fn prepare_like(
         );
         return Err(of_file(Error::OtherLayout { reason }));
     }
+    refuse_other_schema(dir, &path, &schema)?;
     let rows = source.statistics()?;
     let plan = Plan::like(&schema, rows).map_err(of_file)?;
     match prepare_as(&plan, source, dir, oprf, stages)? {
@@ -171,11 +172,28 @@ fn prepare_like(
     }
 }
 
+/// Refuses a directory whose table, finished or begun, has another schema than the one to keep,
+/// which is read from `path`.
+fn refuse_other_schema(dir: &Path, path: &Path, known: &Schema) -> Result<()> {
+    let there = Table::begun(dir)?.map(|schema| schema.hash());
+    let known = known.hash();
+    match there {
+        Some(found) if found != known => Err(CliError::OtherSchemaThere {
+            dir: dir.into(),
+            found: hex(&found[..8]),
+            path: path.into(),
+            known: hex(&known[..8]),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// `windlass table build`.
 pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let source = stages.run("table", "reading the table", || Source::read(&args.table, args.key.as_deref()))?;
     let oprf = args.oprf_key.as_deref().map(oprf_key).transpose()?;
+    let before = Table::begun(&args.out)?.map(|schema| schema.hash());
     let resumable = Change::resumable(&args.out);
     let (plan, table) = match &args.like {
         Some(known) => prepare_like(known, &source, &args.out, oprf.as_ref(), &mut stages)?,
@@ -187,8 +205,14 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     report.field("rows", count_of(table.schema()));
     report.field("directory", args.out.display().to_string());
     report.line(format!("prepared in {}; clients need {}", args.out.display(), windlass_retrieval::SCHEMA));
-    let hash = hex(&table.schema().hash());
-    let known = if args.like.is_some() { "the one that clients know" } else { "a new one, which clients must accept" };
+    let made = table.schema().hash();
+    // A table that is made like another one has its schema, or is refused.
+    let known = match &args.like {
+        Some(known) => format!("the one of {}, which its clients know", known.display()),
+        None if before == Some(made) => format!("the one that {} had before", args.out.display()),
+        None => "a new one, which clients must accept".to_owned(),
+    };
+    let hash = hex(&made);
     report.line(format!("schema {}..., {known}", &hash[..16]));
     report.field("schema", hash);
     report.seconds(stages.seconds());
