@@ -20,7 +20,7 @@ use crate::files::claim;
 use crate::interrupt::Change;
 use crate::memory;
 use crate::progress::Stages;
-use crate::report::Report;
+use crate::report::{Report, printable};
 use crate::values::{read, read_for, write};
 
 /// How often bins that do not take all entries are planned anew, each time with more of them and
@@ -230,6 +230,13 @@ fn count_of(schema: &Schema) -> usize {
 pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let schema = Table::open(&args.dir, false)?.schema().clone();
+    if let (Some(_), Some(key)) = (args.first, &schema.key) {
+        return Err(CliError::Usage(format!(
+            "{}: its rows are found by their key, the column '{}', and have no numbers: leave out --first",
+            args.dir.display(),
+            printable(key)
+        )));
+    }
     let source = stages.run("table", "reading the rows", || Source::read(&args.table, schema.key.as_deref()))?;
     if source.fields != schema.fields {
         let mut reason = "its columns are not those of the prepared table: ".to_owned();
