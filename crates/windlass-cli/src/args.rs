@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::RangedI64ValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use windlass_secrets::SealArgs;
 
 use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
+use crate::session::DEFAULT_PARAMETERS;
 
 /// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
 /// never learns which row was asked for.
@@ -20,8 +22,13 @@ pub struct Cli {
     #[arg(long, global = true)]
     pub json: bool,
     /// Threads to use [default: one for each core].
-    #[arg(long, global = true, value_name = "N")]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = from(1).range(..=1024))]
     pub threads: Option<usize>,
+}
+
+/// A whole number from `least` on: what is refused is told the range.
+pub fn from(least: i64) -> RangedI64ValueParser<usize> {
+    RangedI64ValueParser::new().range(least..)
 }
 
 /// The commands.
@@ -114,12 +121,25 @@ pub struct TableArgs {
     #[arg(long, value_name = "COLUMN")]
     pub key: String,
     /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan
-    /// --out` and `params search --out` write.
-    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
-    pub params: String,
+    /// --out` and `params search --out` write [default: demo; `lookup` alone takes larger tables
+    /// another way].
+    #[arg(long, value_name = "NAME|FILE")]
+    params: Option<String>,
     /// Accept a parameter file below 128 bits of security.
     #[arg(long)]
     pub insecure: bool,
+}
+
+impl TableArgs {
+    /// The parameter set that is asked for, or the one that is taken.
+    pub fn params(&self) -> &str {
+        self.params.as_deref().unwrap_or(DEFAULT_PARAMETERS)
+    }
+
+    /// Whether a set is asked for.
+    pub fn names_params(&self) -> bool {
+        self.params.is_some()
+    }
 }
 
 /// Arguments of `schema`.

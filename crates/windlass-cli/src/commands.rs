@@ -29,9 +29,6 @@ const SCHEMA: &str = "schema.json";
 const QUERY: &str = "query.bin";
 const ANSWER: &str = "answer.bin";
 
-/// The parameter set that commands take when none is named.
-const DEFAULT: &str = "demo";
-
 /// Bytes of a file that no table of one ciphertext has.
 const ONE_CIPHERTEXT: u64 = 1 << 20;
 
@@ -41,7 +38,7 @@ const ANSWER_CAPACITY: f64 = 4.0;
 /// The table with all that is built from it.
 fn open_table(args: &TableArgs, stages: &mut Stages) -> Result<(Table, Session)> {
     let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
-    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    let session = stages.run("setup", "building rings", || Session::of_table(&table, args.params()))?;
     Ok((table, session))
 }
 
@@ -51,7 +48,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (_, session) = open_table(&args.table, &mut stages)?;
     // The report says it again, where it is no warning.
-    session.vouch_given(&args.table.params, args.table.insecure, true)?;
+    session.vouch_given(args.table.params(), args.table.insecure, true)?;
     let bits = session.security_bits();
     let bytes = session.schema.write(&args.out)?;
     let mut report = Report::default();
@@ -64,7 +61,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     report.field("security_bits", bits);
     report.field("rows", session.schema.keys.len());
     report.field("columns", session.schema.columns.clone());
-    report.field("parameters", args.table.params.as_str());
+    report.field("parameters", args.table.params());
     report.made(SCHEMA, &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
@@ -251,17 +248,20 @@ fn describe_row(session: &Session, row: &[String], report: &mut Report) {
 /// A table that no one asked special parameters for, and that does not fit one ciphertext, goes the
 /// way of tables of any size.
 pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
-    let any_size = args.table.params == DEFAULT;
+    let any_size = !args.table.names_params();
     if any_size && file_bytes(&args.table.table)? > ONE_CIPHERTEXT {
         return tables::lookup(args, quiet);
     }
     let mut stages = Stages::new(quiet);
     let (table, session) = match open_table(&args.table, &mut stages) {
         Err(CliError::TooLarge { .. }) if any_size => return tables::lookup(args, quiet),
+        Err(error @ CliError::TooLarge { .. }) => {
+            return Err(CliError::Usage(format!("{error}; without --params 'lookup' takes a table of any size")));
+        }
         opened => opened?,
     };
     let number = session.schema.row_of(&args.query)?;
-    session.vouch_given(&args.table.params, args.table.insecure, true)?;
+    session.vouch_given(args.table.params(), args.table.insecure, true)?;
     let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
     let outputs = match &args.out {
         Some(directory) => Outputs::claim_in(directory, &names)?,

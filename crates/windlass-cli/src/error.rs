@@ -191,8 +191,13 @@ pub enum CliError {
     #[error("the row that came back differs from the row of the table")]
     RowDiffers,
     /// A feature that is no finite number.
-    #[error("{}: row {row} has '{}' in column '{}', which is not a finite number{}", path.display(), shortened(value), shortened(column), match remedy {
-        Remedy::None => String::new(),
+    #[error("{}: row {row} has {}{}", path.display(), what_stands(value, column), match remedy {
+        Remedy::None if value.trim().is_empty() => "; write a number there, or take the row out".to_owned(),
+        Remedy::None => "; correct it, or take the row out".to_owned(),
+        Remedy::Skip if value.trim().is_empty() => format!(
+            "; write a number there, take the row out, or leave the column out with --skip {}",
+            quoted_argument(column)
+        ),
         Remedy::Skip => format!("; correct it, or leave the column out with --skip {}", quoted_argument(column)),
         Remedy::SkipText => format!(
             "; no row has a number there: leave the column out with --skip {}, or name it with --key if it names the rows",
@@ -227,6 +232,17 @@ pub enum CliError {
         value: String,
         /// The bound.
         bound: f64,
+    },
+    /// A table of whose columns none is a feature.
+    #[error(
+        "{}: no column is a feature: all of them ({}) name rows or classes (--key, --label) or are left out (--skip); leave out fewer, or add columns of numbers",
+        path.display(), shortened_list(columns)
+    )]
+    NoFeatures {
+        /// The table.
+        path: PathBuf,
+        /// Its columns.
+        columns: Vec<String>,
     },
     /// A table with another number of features than the model.
     #[error(
@@ -409,6 +425,21 @@ pub enum CliError {
         /// What is wrong.
         source: windlass_retrieval::Error,
     },
+    /// A directory whose table has another schema than the one to keep.
+    #[error(
+        "{}: holds a table of the schema {found}..., which is not {known}..., the one of {}; prepare the table in an empty directory: give another --out",
+        dir.display(), path.display()
+    )]
+    OtherSchemaThere {
+        /// The directory.
+        dir: PathBuf,
+        /// First bytes of the hash of its schema.
+        found: String,
+        /// Where the schema to keep is read.
+        path: PathBuf,
+        /// First bytes of the hash of that.
+        known: String,
+    },
     /// Decrypted scores that are not those of the clear.
     #[error("query {query}: {wrong} scores differ from those in the clear")]
     SearchDiffers {
@@ -442,12 +473,21 @@ pub enum CliError {
 /// What can be done about a column with a cell that is no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remedy {
-    /// Nothing: the column is asked for by its name.
+    /// The cell can be corrected: the column is asked for by its name.
     None,
     /// It can be left out.
     Skip,
     /// It can be left out, and should be: it holds no number.
     SkipText,
+}
+
+/// What stands where a number should.
+fn what_stands(value: &str, column: &str) -> String {
+    let column = shortened(column);
+    match value.trim().is_empty() {
+        true => format!("an empty cell in column '{column}', where a finite number is needed"),
+        false => format!("'{}' in column '{column}', which is not a finite number", shortened(value)),
+    }
 }
 
 /// A name as an argument of a shell.

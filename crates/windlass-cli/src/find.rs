@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use windlass::bootstrap::{
-    BootstrapPreset, Candidate, CandidateDimension, SearchProgress, SearchSpec, SearchStep, search_observed,
+    BootstrapPreset, Candidate, CandidateDimension, SearchProgress, SearchSpec, SearchStep, Unsuited, search_observed,
 };
 
 use crate::args::SearchArgs;
@@ -44,13 +44,18 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     };
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
-    let mut all = stages.watch("search", "searching", |tell| search_observed(&spec, &told(tell)))?;
-    all.retain(|one| args.m.is_none_or(|m| one.m == m));
+    let all = match args.m {
+        Some(m) => vec![stages.run("search", "looking at m", || alone(&spec, m))?],
+        None => stages.watch("search", "searching", |tell| search_observed(&spec, &told(tell)))?,
+    };
     let everything = if quiet { usize::MAX } else { SHOWN };
     let limit = args.limit.unwrap_or(if args.plan { SHOWN_PLANNED } else { everything });
     let rows: Vec<(&Candidate, Option<Outlook>)> = match args.plan {
         false => all.iter().take(limit).map(|one| (one, None)).collect(),
-        true => stages.watch("plan", "planning", |tell| planned(&spec, &all, limit, tell)),
+        true => match stages.watch("plan", "planning", |tell| planned(&spec, &all, limit, tell)) {
+            Planned { rows, why: Some(why) } if rows.is_empty() && args.m.is_some() => return Err(why),
+            Planned { rows, .. } => rows,
+        },
     };
     let mut report = Report::default();
     report.line(format!(
@@ -68,13 +73,6 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         "m", "factors", "phi(m)", "d", "slots", "log2 QP", "e", "cost", "each"
     ));
     rows.iter().for_each(|(one, outlook)| report.line(row(one, outlook.as_ref(), args.packed)));
-    if let (Some(m), true) = (args.m, all.is_empty()) {
-        report.line(format!(
-            "{m} is none of them: m is odd, no prime power and not divisible by {p}, and {p} has its whole order d \
-             modulo a factor of one or two prime powers, the first dimension, which is cyclic; --least, --most, \
-             --degree and --slots say what else is asked of it"
-        ));
-    }
     report.line(
         "cost: linear maps of one bootstrapping in transforms of 2^15 points; each: thousandths of that for a slot",
     );
@@ -100,6 +98,22 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
+/// The candidate of one index; where m does not suit, the error names the condition and the option
+/// that states it.
+fn alone(spec: &SearchSpec, m: u64) -> Result<Candidate> {
+    Candidate::examine(spec, m)?.map_err(|why| {
+        let remedy = match why {
+            Unsuited::Dimension { .. } => "; --least and --most state the range",
+            Unsuited::Degree { .. } => "; --degree states the most",
+            Unsuited::Slots { .. } => "; --slots states the least",
+            Unsuited::Security { .. } => "; --security states the bits",
+            Unsuited::Even => ": see 'windlass params plan --m M --bootstrap'",
+            _ => "; without --m all indices are searched",
+        };
+        CliError::Usage(format!("m = {m} does not suit: {why}{remedy}"))
+    })
+}
+
 /// An observer of the library as one of a stage.
 pub fn told<'a>(
     tell: &'a (dyn Fn(&str, usize, usize) + Sync),
@@ -110,6 +124,13 @@ pub fn told<'a>(
     }
 }
 
+/// Candidates that were planned.
+struct Planned<'a> {
+    rows: Vec<(&'a Candidate, Option<Outlook>)>,
+    /// Why the last that is left out is left out.
+    why: Option<CliError>,
+}
+
 /// The first `limit` candidates whose bootstrapping leaves room for a multiplication between two
 /// refreshes. Tells of each that is planned, of how many there are.
 fn planned<'a>(
@@ -117,8 +138,8 @@ fn planned<'a>(
     all: &'a [Candidate],
     limit: usize,
     tell: &(dyn Fn(&str, usize, usize) + Sync),
-) -> Vec<(&'a Candidate, Option<Outlook>)> {
-    let mut rows = Vec::new();
+) -> Planned<'a> {
+    let (mut rows, mut why) = (Vec::new(), None);
     let done = AtomicUsize::new(0);
     for few in all.chunks(rayon::current_num_threads().max(2)) {
         let outlook = |one: &'a Candidate| {
@@ -126,29 +147,43 @@ fn planned<'a>(
             tell(&step, done.load(Ordering::Relaxed), all.len());
             let outlook = Outlook::of(spec, one);
             tell(&step, done.fetch_add(1, Ordering::Relaxed) + 1, all.len());
-            Some((one, Some(outlook?)))
+            outlook.map(|outlook| (one, Some(outlook)))
         };
-        rows.extend(few.par_iter().filter_map(outlook).collect::<Vec<_>>());
+        for outcome in few.par_iter().map(outlook).collect::<Vec<_>>() {
+            match outcome {
+                Ok(row) => rows.push(row),
+                Err(reason) => why = Some(reason),
+            }
+        }
         if rows.len() >= limit {
             break;
         }
     }
     rows.truncate(limit);
-    rows
+    Planned { rows, why }
 }
 
 impl Outlook {
-    /// `None` where bootstrapping leaves no room for a multiplication.
-    fn of(spec: &SearchSpec, one: &Candidate) -> Option<Self> {
-        let plan = one.plan(spec).ok()?;
-        let depth = plan.depth_between();
+    /// Errors where bootstrapping leaves no room for a multiplication, or cannot be planned.
+    fn of(spec: &SearchSpec, one: &Candidate) -> Result<Self> {
+        let refused = |why: &dyn std::fmt::Display| {
+            CliError::Usage(format!(
+                "m = {} does not bootstrap with {} bits of security: {why}; fewer bits (--security) leave a longer chain",
+                one.m, spec.security
+            ))
+        };
+        let plan = one.plan(spec).map_err(|error| refused(&error))?;
+        let (depth, left) = (plan.depth_between(), plan.output_bits());
         if depth == 0 {
-            return None;
+            let needed = plan.least_input_bits();
+            return Err(refused(&format_args!(
+                "a refresh leaves {left:.1} bits and needs {needed:.1}, so that no multiplication fits between two"
+            )));
         }
-        let seconds = plan.estimated_seconds().ok()?;
+        let seconds = plan.estimated_seconds()?;
         let security = rounded_down(plan.params().security().bits);
-        let preset = BootstrapPreset::of_plan(&plan).ok()?;
-        Some(Self { left: plan.output_bits(), depth, seconds, security, preset })
+        let preset = BootstrapPreset::of_plan(&plan)?;
+        Ok(Self { left, depth, seconds, security, preset })
     }
 }
 

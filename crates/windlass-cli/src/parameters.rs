@@ -37,6 +37,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         let bootstrapping = stages.run("bootstrapping", "planning", || context.bootstrapping())?;
         let mut report = describe(context.params());
         bootstrapping.explain().lines().for_each(|line| report.line(line));
+        few_slots(context.params(), args, &mut report);
         let (bits, depth) =
             (bootstrapping.output_bits() - bootstrapping.least_input_bits(), bootstrapping.depth_between());
         report.line(format!("between two refreshes: {bits:.1} bits, {depth} multiplications in sequence"));
@@ -56,6 +57,20 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         report.line(format!("saved to {}", path.display()));
     }
     Ok(report)
+}
+
+/// Says where more slots are, if this ring has fewer than every ring of a search: those have a slot
+/// degree of 100 at most.
+fn few_slots(params: &Params, args: &PlanArgs, report: &mut Report) {
+    let slots = params.slot_count();
+    if args.m.is_none() && params.slot_degree() > 100 && slots < 150 {
+        report.line(format!(
+            "{slots} slots only: --slots N, from N = {}, searches composite rings, which have 150 or more \
+             (windlass params search --modulus {} lists them)",
+            slots + 1,
+            args.modulus
+        ));
+    }
 }
 
 /// Refusals of the library name the options of this command.

@@ -1,6 +1,6 @@
 //! What a command tells: lines for people, one object for scripts.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use serde_json::{Map, Value};
@@ -16,6 +16,15 @@ impl Report {
     /// Adds a line of text.
     pub fn line(&mut self, text: impl Into<String>) {
         self.lines.push(text.into());
+    }
+
+    /// Tells on standard error, before long work, what the report has so far. Where the report goes
+    /// to a terminal too, it does not say it again.
+    pub fn print_ahead(&mut self) {
+        self.lines.iter().for_each(print_message);
+        if std::io::stdout().is_terminal() && std::io::stderr().is_terminal() {
+            self.lines.clear();
+        }
     }
 
     /// Adds a field of the object.

@@ -17,7 +17,7 @@ use crate::table::Table;
 pub const SECURE_BITS: f64 = 128.0;
 
 /// The name of the parameter set that is used unless another is asked for.
-const DEFAULT_PARAMETERS: &str = "demo";
+pub const DEFAULT_PARAMETERS: &str = "demo";
 
 /// Before anything is made under parameters that somebody chose himself: whoever takes fewer than
 /// 128 bits says so. The name of a preset does, for it begins with `insecure` or `paper`; the name

@@ -39,6 +39,9 @@ impl Features {
                 let left = (0..cells.columns().len()).filter(|column| !others.contains(column)).collect::<Vec<_>>();
                 // Features that a model names are there under these names, whatever they are.
                 cells.check_names(&left)?;
+                if left.is_empty() {
+                    return Err(CliError::NoFeatures { path: path.into(), columns: cells.columns().to_vec() });
+                }
                 left
             }
         };

@@ -65,10 +65,11 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     describe(&mut report, &setting, &encrypted, &scores);
     let bytes = |list: &CiphertextList<Ciphertext>| list.ciphertexts().map(|ct| ct.bytes() as u64).sum();
+    // Nothing is written here; the files of the steps are smaller.
     report.bytes(&[
-        ("evaluation keys", server.engine().keys().bytes() as u64),
-        ("encrypted rows", bytes(&encrypted)),
-        ("encrypted scores", bytes(&scores)),
+        ("keys, in memory", server.engine().keys().bytes() as u64),
+        ("rows, in memory", bytes(&encrypted)),
+        ("scores, in memory", bytes(&scores)),
     ]);
     let error = largest_error(&setting, &scores);
     compare(&mut report, &task, &plain, &found, error)?;

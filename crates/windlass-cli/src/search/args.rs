@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use windlass_retrieval::vectors::Metric;
 use windlass_secrets::SealArgs;
 
+use crate::args::from;
 use crate::key_file::SecretKeyArgs;
 
 /// What a file of vectors may be.
@@ -29,7 +30,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "FILE")]
     pub query: Option<PathBuf>,
     /// How many of the nearest vectors.
-    #[arg(long, value_name = "K", default_value_t = 10)]
+    #[arg(long, value_name = "K", default_value_t = 10, allow_negative_numbers = true, value_parser = from(1))]
     pub k: usize,
     #[command(flatten)]
     pub how: HowArgs,
@@ -68,7 +69,7 @@ pub struct ColumnArgs {
     /// The column of a CSV file that names each vector [default: id, if there is one].
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
-    /// A column of a CSV file that is no number (any number of times).
+    /// A column of a CSV file that is no number (any number of times); of two files one may lack it.
     #[arg(long, value_name = "COLUMN")]
     pub skip: Vec<String>,
 }
@@ -175,6 +176,6 @@ pub struct DecryptArgs {
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// How many of the nearest vectors.
-    #[arg(long, value_name = "K", default_value_t = 10)]
+    #[arg(long, value_name = "K", default_value_t = 10, allow_negative_numbers = true, value_parser = from(1))]
     pub k: usize,
 }

@@ -116,13 +116,14 @@ impl Opened {
     }
 }
 
-/// A table as integers, and the plan for it.
+/// A table as integers, and the plan for it. Columns of `elsewhere` may be named without being there.
 pub fn open_table(
     args: &TableArgs,
     how: &HowArgs,
+    elsewhere: &[String],
     stages: &mut Stages,
 ) -> Result<(VectorFile, QuantisedTable, Opened)> {
-    let file = stages.run("table", "reading the table", || VectorFile::read(&args.table, &args.columns))?;
+    let file = stages.run("table", "reading the table", || VectorFile::read(&args.table, &args.columns, elsewhere))?;
     let table = stages.run("quantise", "quantising the table", || {
         QuantisedTable::new(&file.vectors()?, how.metric, how.bits).map_err(|source| file.refused(source))
     })?;

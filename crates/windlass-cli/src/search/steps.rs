@@ -29,7 +29,8 @@ const EVALUATION: &str = "evaluation.keys";
 pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
-    let (_, _, opened) = open_table(&args.table, &args.how, &mut stages)?;
+    VectorFile::refuse_options(&[&args.table.table], &args.table.columns)?;
+    let (_, _, opened) = open_table(&args.table, &args.how, &[], &mut stages)?;
     let bytes = opened.write(&args.out)?;
     let mut report = Report::default();
     opened.describe(&mut report);
@@ -79,6 +80,7 @@ fn client(
 
 /// The schema, whose errors come before a question for a passphrase.
 fn open_schema(args: &AskedArgs, stages: &mut Stages) -> Result<Opened> {
+    VectorFile::refuse_options(&[&args.query], &args.columns)?;
     stages.run("setup", "building rings", || Opened::read(&args.schema))
 }
 
@@ -115,7 +117,8 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
     let Opened { shape, files, keys } = &opened;
     let how = HowArgs { metric: shape.metric, bits: shape.bits, bandwidth: 1.0 };
-    let (file, table, _) = open_table(&args.table, &how, &mut stages)?;
+    VectorFile::refuse_options(&[&args.table.table], &args.table.columns)?;
+    let (file, table, _) = open_table(&args.table, &how, &[], &mut stages)?;
     opened.check_table(&args.schema, &file, &table)?;
     let (query, keys) = stages.run("load", "reading keys and query", || -> Result<_> {
         let read = read(&args.input, files).map_err(|error| of_schema(&args.schema, error));

@@ -8,7 +8,7 @@ use super::args::ColumnArgs;
 use super::npy::{self, Numbers};
 use crate::error::{CliError, Result};
 use crate::memory;
-use crate::report::shortened;
+use crate::report::{printable, shortened};
 use crate::table::Cells;
 
 /// The column of a CSV file that names vectors unless another is asked for.
@@ -23,6 +23,8 @@ pub struct VectorFile {
     names: Option<Vec<String>>,
     /// What the dimensions are called, in a file that says so.
     columns: Option<Vec<String>>,
+    /// The names of all columns of a CSV file, also of those that are no numbers.
+    all: Vec<String>,
 }
 
 /// Whether a file is an array of NumPy by its name.
@@ -31,15 +33,31 @@ fn is_array(path: &Path) -> bool {
 }
 
 impl VectorFile {
-    /// Reads a table: an array of NumPy where its name ends in `.npy`, else CSV.
-    pub fn read(path: &Path, columns: &ColumnArgs) -> Result<Self> {
-        if is_array(path) { Self::read_array(path) } else { Self::read_csv(path, columns, true) }
+    /// Reads a table: an array of NumPy where its name ends in `.npy`, else CSV. The columns to leave
+    /// out are there, or in `elsewhere`.
+    pub fn read(path: &Path, columns: &ColumnArgs, elsewhere: &[String]) -> Result<Self> {
+        let there = |name: &String| columns.key.as_ref() == Some(name) || !elsewhere.contains(name);
+        if is_array(path) { Self::read_array(path) } else { Self::read_csv(path, columns, &there) }
+    }
+
+    /// Refuses options for columns of a CSV file where all files are arrays.
+    pub fn refuse_options(paths: &[&Path], columns: &ColumnArgs) -> Result<()> {
+        let option = match columns {
+            ColumnArgs { key: Some(key), .. } => format!("--key {key}"),
+            ColumnArgs { skip, .. } if !skip.is_empty() => format!("--skip {}", skip[0]),
+            _ => return Ok(()),
+        };
+        if paths.iter().any(|path| !is_array(path)) {
+            return Ok(());
+        }
+        let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
+        Err(CliError::Usage(format!("{names}: an array has no named columns: leave out {}", printable(&option))))
     }
 
     /// As [`Self::read`], of vectors that are looked for beside a table: the columns that are no
     /// numbers may be missing.
     pub fn read_queries(path: &Path, columns: &ColumnArgs) -> Result<Self> {
-        if is_array(path) { Self::read_array(path) } else { Self::read_csv(path, columns, false) }
+        if is_array(path) { Self::read_array(path) } else { Self::read_csv(path, columns, &|_| false) }
     }
 
     fn read_array(path: &Path) -> Result<Self> {
@@ -49,14 +67,14 @@ impl VectorFile {
         let parsed = npy::parse(&std::fs::read(path).map_err(failed)?);
         let (numbers, dimension) =
             parsed.map_err(|reason| CliError::NotOfFormat { path: path.into(), what: "a list of vectors", reason })?;
-        Ok(Self { path: path.into(), numbers, dimension, names: None, columns: None })
+        Ok(Self { path: path.into(), numbers, dimension, names: None, columns: None, all: Vec::new() })
     }
 
-    fn read_csv(path: &Path, args: &ColumnArgs, all: bool) -> Result<Self> {
+    fn read_csv(path: &Path, args: &ColumnArgs, needed: &dyn Fn(&String) -> bool) -> Result<Self> {
         let cells = Cells::read(path)?;
         let position = |name: &str| cells.columns().iter().position(|column| column == name);
         let asked = |name: &String| match position(name) {
-            None if !all => Ok(None),
+            None if !needed(name) => Ok(None),
             _ => cells.column(name).map(Some),
         };
         let key = args.key.as_ref().map_or_else(|| Ok(position(KEY)), asked)?;
@@ -75,7 +93,8 @@ impl VectorFile {
         let names = key.map(|key| cells.rows().iter().map(|row| row[key].clone()).collect());
         let (numbers, dimension) = (Numbers::F64(numbers), columns.len());
         let columns = columns.into_iter().map(|column| cells.columns()[column].clone()).collect();
-        Ok(Self { path: path.into(), numbers, dimension, names, columns: Some(columns) })
+        let all = cells.columns().to_vec();
+        Ok(Self { path: path.into(), numbers, dimension, names, columns: Some(columns), all })
     }
 
     /// Where it was read.
@@ -86,6 +105,11 @@ impl VectorFile {
     /// What the dimensions are called, in a file that says so.
     pub fn columns(&self) -> Option<&[String]> {
         self.columns.as_deref()
+    }
+
+    /// The names of all columns of a CSV file; none of an array.
+    pub fn all_columns(&self) -> &[String] {
+        &self.all
     }
 
     /// Refuses queries whose dimensions are called otherwise than those of a table, or stand in

@@ -1,5 +1,7 @@
 //! All steps in one process, compared with the scores in the clear.
 
+use std::path::Path;
+
 use windlass::rlwe::context::os_rng;
 use windlass_retrieval::vectors::{Metric, Neighbour, QuantisedQuery, QuantisedTable, SearchClient, Vectors, nearest};
 
@@ -10,26 +12,30 @@ use super::steps::{prepare, quantise};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::{Report, print_message};
+use crate::report::Report;
 
 /// `windlass search`.
 pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     let usage = |text: &str| CliError::Usage(text.to_owned());
     let path = args.table.clone().ok_or_else(|| usage("give --table FILE, or a step: see 'windlass search --help'"))?;
     let mut stages = Stages::new(quiet);
-    let (file, table, opened) =
-        open_table(&TableArgs { table: path, columns: args.columns.clone() }, &args.how, &mut stages)?;
+    let files: Vec<&Path> = [Some(path.as_path()), args.query.as_deref()].into_iter().flatten().collect();
+    VectorFile::refuse_options(&files, &args.columns)?;
+    let queries = args.query.as_ref().map(|query| VectorFile::read_queries(query, &args.columns)).transpose()?;
+    // The queries may have columns to leave out that the table lacks.
+    let elsewhere = queries.as_ref().map_or(&[][..], VectorFile::all_columns);
+    let given = TableArgs { table: path, columns: args.columns.clone() };
+    let (file, table, opened) = open_table(&given, &args.how, elsewhere, &mut stages)?;
     let mut report = Report::default();
     opened.describe(&mut report);
     if args.plan {
         report.seconds(stages.seconds());
         return Ok(report);
     }
-    let query = args.query.as_ref().ok_or_else(|| usage("give --query FILE, or --plan"))?;
+    let queries = queries.ok_or_else(|| usage("give --query FILE, or --plan"))?;
     if !quiet {
-        opened.shape.to_string().lines().for_each(print_message);
+        report.print_ahead();
     }
-    let queries = VectorFile::read_queries(query, &args.columns)?;
     queries.check_columns(file.path(), file.columns())?;
     search(args, [&file, &queries], (&table, &opened), stages, report)
 }

@@ -20,7 +20,7 @@ use crate::files::claim;
 use crate::interrupt::Change;
 use crate::memory;
 use crate::progress::Stages;
-use crate::report::Report;
+use crate::report::{Report, printable};
 use crate::values::{read, read_for, write};
 
 /// How often bins that do not take all entries are planned anew, each time with more of them and
@@ -185,6 +185,7 @@ fn prepare_like(
         );
         return Err(of_file(Error::OtherLayout { reason }));
     }
+    refuse_other_schema(dir, &path, &schema)?;
     let rows = source.statistics()?;
     let plan = Plan::like(&schema, rows).map_err(of_file)?;
     match prepare_as(&plan, source, dir, oprf, stages)? {
@@ -199,11 +200,28 @@ fn prepare_like(
     }
 }
 
+/// Refuses a directory whose table, finished or begun, has another schema than the one to keep,
+/// which is read from `path`.
+fn refuse_other_schema(dir: &Path, path: &Path, known: &Schema) -> Result<()> {
+    let there = Table::begun(dir)?.map(|schema| schema.hash());
+    let known = known.hash();
+    match there {
+        Some(found) if found != known => Err(CliError::OtherSchemaThere {
+            dir: dir.into(),
+            found: hex(&found[..8]),
+            path: path.into(),
+            known: hex(&known[..8]),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// `windlass table build`.
 pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let source = stages.run("table", "reading the table", || Source::read(&args.table, args.key.as_deref()))?;
     let mut oprf = args.oprf_key.as_deref().map(|path| TableKey::of(path, args)).transpose()?;
+    let before = Table::begun(&args.out)?.map(|schema| schema.hash());
     let resumable = Change::resumable(&args.out);
     let (plan, table) = match &args.like {
         Some(known) => prepare_like(known, &source, &args.out, oprf.as_ref().map(|oprf| &oprf.key), &mut stages)?,
@@ -215,8 +233,14 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     report.field("rows", count_of(table.schema()));
     report.field("directory", args.out.display().to_string());
     report.line(format!("prepared in {}; clients need {}", args.out.display(), windlass_retrieval::SCHEMA));
-    let hash = hex(&table.schema().hash());
-    let known = if args.like.is_some() { "the one that clients know" } else { "a new one, which clients must accept" };
+    let made = table.schema().hash();
+    // A table that is made like another one has its schema, or is refused.
+    let known = match &args.like {
+        Some(known) => format!("the one of {}, which its clients know", known.display()),
+        None if before == Some(made) => format!("the one that {} had before", args.out.display()),
+        None => "a new one, which clients must accept".to_owned(),
+    };
+    let hash = hex(&made);
     report.line(format!("schema {}..., {known}", &hash[..16]));
     report.field("schema", hash);
     report.seconds(stages.seconds());
@@ -234,6 +258,13 @@ fn count_of(schema: &Schema) -> usize {
 pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let schema = Table::open(&args.dir, false)?.schema().clone();
+    if let (Some(_), Some(key)) = (args.first, &schema.key) {
+        return Err(CliError::Usage(format!(
+            "{}: its rows are found by their key, the column '{}', and have no numbers: leave out --first",
+            args.dir.display(),
+            printable(key)
+        )));
+    }
     let source = stages.run("table", "reading the rows", || Source::read(&args.table, schema.key.as_deref()))?;
     if source.fields != schema.fields {
         let mut reason = "its columns are not those of the prepared table: ".to_owned();

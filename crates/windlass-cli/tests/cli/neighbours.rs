@@ -175,6 +175,23 @@ fn bytes_without_a_sign_are_searched() {
     }
 }
 
+/// A column that is no number may be in one of the two files, whichever.
+#[test]
+fn columns_of_one_file_are_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("t.csv"), "id,x,y,kind\na,1,0,u\nb,0,1,v\nc,-1,0,u\n").unwrap();
+    fs::write(at.join("q.csv"), "name,x,y\nsomebody,0.1,0.9\n").unwrap();
+    let line = "search --table t.csv --query q.csv --k 1";
+    assert!(fail(at, &format!("{line} --skip kind")).contains("--skip name"));
+    let found = succeed(at, &format!("{line} --skip kind --skip name"));
+    assert_eq!(indices(&found, 0), [1]);
+    for line in [line, "search --table t.csv --plan"] {
+        let message = fail(at, &format!("{line} --skip kind --skip nowhere"));
+        assert!(message.contains("no column 'nowhere' in t.csv"), "{message}");
+    }
+}
+
 /// Makes schema, keys, query and answer.
 fn all_steps(at: &Path, name: &str) -> String {
     succeed(at, &format!("search schema --table table.csv {COLUMNS} --metric euclidean --out {name}.json"));

@@ -221,6 +221,38 @@ fn parameter_files_are_named_with_what_is_wrong() {
     }
 }
 
+/// Options that a command has no use for are refused, not passed over; so are numbers out of range,
+/// with the range.
+#[test]
+fn options_are_used_or_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("t.csv"), TABLE).unwrap();
+    fs::write(at.join("long.csv"), format!("code,name\n{}", "1,x\n".replace('x', &"x".repeat(2 << 20)))).unwrap();
+    succeed(at, "table build --table t.csv --key code --out keyed");
+    let range = "is not in 1..=1024";
+    for (line, wanted) in [
+        ("table set --dir keyed --table t.csv --first 7", "by their key, the column 'code'"),
+        ("table set --dir keyed --table t.csv --first -7", "-7 is not in 0.."),
+        ("table remove --dir keyed --row -1", "-1 is not in 0.."),
+        ("params list --threads -1", range),
+        ("params list --threads 0", range),
+        ("params list --threads 1025", range),
+        ("search --table t.csv --k 0 --plan", "0 is not in 1.."),
+        ("search --table t.csv --k -3 --plan", "-3 is not in 1.."),
+        ("search --table t.npy --query q.npy --skip name", "t.npy, q.npy: an array has no named columns"),
+        ("search --table t.npy --key a --plan", "leave out --key a"),
+        ("search schema --table t.npy --key a --out s.json", "t.npy: an array has no named columns"),
+        (
+            "lookup --table long.csv --key code --query 1 --params demo",
+            "without --params 'lookup' takes a table of any size",
+        ),
+    ] {
+        refused(at, line, wanted);
+    }
+    assert!(succeed(at, "params list --threads 1024")["presets"].is_array());
+}
+
 #[test]
 fn capacities_are_numbers_of_bits() {
     let dir = tempfile::tempdir().unwrap();

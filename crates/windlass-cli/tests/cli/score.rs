@@ -16,6 +16,11 @@ fn encrypted_decisions_are_those_of_the_plain_model() {
     let report = succeed(dir.path(), &line);
     let number = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} in {report}"));
     assert_eq!((number("rows"), number("features"), number("disagreements")), (569.0, 30.0, 0.0));
+    // Nothing is sent: what is told of sizes is said to be in memory.
+    for name in ["keys, in memory", "rows, in memory", "scores, in memory"] {
+        assert!(report["bytes"][name].as_u64().unwrap() > 100_000, "{report}");
+    }
+    assert_eq!(report["bytes"].as_object().unwrap().len(), 3);
     for part in ["all", "held_out"] {
         let plain = number(&format!("accuracy_plain_{part}"));
         assert_eq!(plain, number(&format!("accuracy_encrypted_{part}")));
@@ -62,6 +67,19 @@ fn bad_tables_are_refused() {
     fs::write(dir.path().join("m.csv"), "name,x,bias\n1,1,0\n").unwrap();
     let message = fail(dir.path(), "score --table t.csv --weights m.csv");
     assert!(message.contains("'u' in column 'name'") && !message.contains("--skip"), "{message}");
+    write("id,class,x\n1,a,\n2,b,1\n");
+    let message = fail(dir.path(), base);
+    let wanted = "row 1 has an empty cell in column 'x', where a finite number is needed; write a number there, take \
+                  the row out, or leave the column out with --skip x";
+    assert!(message.contains(wanted), "{message}");
+    fs::write(dir.path().join("x.csv"), "x,bias\n1,0\n").unwrap();
+    let message = fail(dir.path(), "score --table t.csv --weights x.csv");
+    assert!(message.contains("write a number there, or take the row out") && !message.contains("--skip"), "{message}");
+    for (text, more) in [("id,class\n1,a\n2,b\n", ""), ("id,class,x\n1,a,1\n2,b,2\n", " --skip x")] {
+        write(text);
+        let message = fail(dir.path(), &format!("{base}{more}"));
+        assert!(message.contains("no column is a feature") && message.contains("--skip"), "{message}");
+    }
     write("id,class,x\n1,a,0.5\n2,b,inf\n");
     assert!(fail(dir.path(), base).contains("not a finite number"));
     write("id,class,x\n1,a,0.5\n2,a,1\n");

@@ -28,10 +28,35 @@ fn the_search_ranks_and_describes() {
     let text = windlass(dir.path(), "params search --modulus 17 --least 40000 --most 40000".split(' ')).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains(" 45551 ") && text.contains("log2 QP"), "{text}");
-    // An m that is not found is told of; the range leaves this one out.
-    let text = windlass(dir.path(), "params search --least 20000 --most 21000 --m 18631".split(' ')).stdout;
-    let text = String::from_utf8(text).unwrap();
-    assert!(text.contains("18631 is none of them") && text.contains("--least, --most"), "{text}");
+}
+
+/// One index is looked at by itself, and an index that does not suit is refused with the condition
+/// that it fails, the only one.
+#[test]
+fn one_index_is_told_what_it_lacks() {
+    let dir = tempfile::tempdir().unwrap();
+    let found = succeed(dir.path(), "params search --modulus 3 --m 39565");
+    assert_eq!((&found["found"], &found["candidates"][0]["slots"]), (&1.into(), &1920.into()));
+    // A search of all indices takes a hundred times as long.
+    assert!(found["seconds"]["search"].as_f64().unwrap() < 2.0, "{found}");
+    for (line, wanted, option) in [
+        ("--modulus 3 --m 39565 --security 1000", "no modulus gives 1000 bits of security", "--security"),
+        ("--modulus 3 --m 39565 --plan --security 250", "does not bootstrap with 250 bits of security", "--security"),
+        ("--m 18631 --degree 3", "is 25, more than 3", "--degree"),
+        ("--m 18631 --slots 5000", "it has 720 slots, fewer than 5000", "--slots"),
+        ("--m 18631 --least 20000", "phi(m) is 18000, which is not between 20000 and 60016", "--least"),
+        ("--m 14", "use m/2", ""),
+        ("--m 32768", "it is even", "--bootstrap"),
+        ("--m 16411", "it is a prime power", ""),
+        ("--modulus 3 --m 30009", "divisible by the plaintext prime 3", ""),
+        ("--m 18631 --security 0", "security is 0, but must be at least 1", ""),
+        ("--security 0", "security is 0, but must be at least 1", ""),
+    ] {
+        let message = fail(dir.path(), &format!("params search {line}"));
+        assert!(message.contains(wanted) && message.contains(option), "{line}: {message}");
+        let others = ["--least", "--degree", "--slots", "--security"].iter().filter(|other| **other != option);
+        others.for_each(|other| assert!(!message.contains(other), "{line}: {message}"));
+    }
 }
 
 /// What was searched for is a set that bootstraps, with the weight that it was planned with.
@@ -56,6 +81,19 @@ fn what_was_found_is_a_preset_in_a_file() {
         assert!(message.contains(wanted), "{line}: {message}");
     }
     assert!(!dir.path().join("none.json").exists());
+}
+
+/// A set with few slots says where more are.
+#[test]
+fn few_slots_are_not_all_there_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = |modulus: u64| {
+        let line = format!("params plan --modulus {modulus} --bootstrap");
+        String::from_utf8(windlass(dir.path(), line.split(' ')).stdout).unwrap()
+    };
+    let told = text(3);
+    assert!(told.contains("2 slots only: --slots N, from N = 3,") && told.contains("search --modulus 3"), "{told}");
+    assert!(!text(65537).contains("slots only"));
 }
 
 #[test]

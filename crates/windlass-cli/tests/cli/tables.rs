@@ -196,6 +196,47 @@ fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
     assert!(fail(at, "table build --table u.csv --key id --out no --like first --room 9").contains("--room"));
 }
 
+/// What a build says of its schema is found by comparing schemas, and a schema to keep is kept or
+/// the build is refused.
+#[test]
+fn a_build_tells_known_schemas_from_new_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 60);
+    let told = |rest: &str| {
+        let line = format!("table build --table t.csv --key id {rest}");
+        String::from_utf8(windlass(at, line.split_whitespace()).stdout).unwrap()
+    };
+    let name = |dir: &str| {
+        let line = format!("table build --table t.csv --key id --out {dir}");
+        succeed(at, &line)["schema"].as_str().unwrap()[..16].to_owned()
+    };
+    assert!(told("--out old").contains("..., a new one, which clients must accept"));
+    // The same rows under a schema of their own, finished and begun.
+    let (old, other) = (name("old"), name("other"));
+    assert_ne!(old, other);
+    for moved in [false, true] {
+        if moved {
+            std::fs::rename(at.join("other/table.json"), at.join("other/building.json")).unwrap();
+        }
+        let before = snapshot(&at.join("other"));
+        let refused = fail(at, "table build --table t.csv --key id --out other --like old");
+        for wanted in [&format!("schema {other}..."), &format!("not {old}..., the one of old/schema.json"), "--out"] {
+            assert!(refused.contains(wanted), "{wanted}: {refused}");
+        }
+        assert!(snapshot(&at.join("other")) == before);
+    }
+    assert!(
+        told("--out next --like old").contains(&format!("schema {old}..., the one of old, which its clients know"))
+    );
+    // It has the known schema with and without the option.
+    for line in ["--out next", "--out old"] {
+        let text = told(line);
+        assert!(text.contains(&format!("schema {old}..., the one that")) && text.contains("had before"), "{text}");
+    }
+    assert!(told("--out next --like old").contains("which its clients know"));
+}
+
 /// The layout of a table stays as it was begun: room that it does not have is refused.
 #[test]
 fn room_is_not_added_to_a_table_that_is_there() {

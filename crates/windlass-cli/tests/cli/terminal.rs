@@ -30,6 +30,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Session {
     fn start(at: &Path, line: &str) -> Self {
+        Self::with_output(at, line, false)
+    }
+
+    /// The terminal shows standard output, too, where it is `shown`.
+    fn with_output(at: &Path, line: &str, shown: bool) -> Self {
         let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&keyboard).unwrap();
         unlockpt(&keyboard).unwrap();
@@ -40,7 +45,8 @@ impl Session {
             OpenOptions::new().read(true).write(true).custom_flags(flags).open(&name).unwrap()
         };
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
-        command.current_dir(at).args(line.split_whitespace()).stdin(open()).stdout(Stdio::null()).stderr(open());
+        command.current_dir(at).args(line.split_whitespace()).stdin(open()).stderr(open());
+        command.stdout(if shown { open().into() } else { Stdio::null() });
         let (line, child, keyboard) = (open(), command.spawn().unwrap(), File::from(keyboard));
         let (send, pieces) = channel();
         let mut screen = keyboard.try_clone().unwrap();
@@ -178,6 +184,23 @@ fn new_passphrases_are_typed_twice_alike() {
         assert_eq!(session.end().code(), Some(2), "{}", session.text());
         let left = fs::read_dir(dir.path()).unwrap().count();
         assert_eq!(left, 2, "the table and the schema");
+    }
+}
+
+/// The plan of a search stands before the work, and once.
+#[test]
+fn a_terminal_shows_the_plan_of_a_search_once() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("t.csv"), "id,x,y\na,1,0\nb,0,1\n").unwrap();
+    fs::write(dir.path().join("q.csv"), "x,y\n0.1,0.9\n").unwrap();
+    for shown in [true, false] {
+        let mut session = Session::with_output(dir.path(), "search --table t.csv --query q.csv --k 1", shown);
+        session.wait_for("prepared table");
+        assert_eq!(session.end().code(), Some(0), "{}", session.text());
+        std::thread::sleep(Duration::from_millis(200));
+        session.end();
+        let text = session.text();
+        assert_eq!((text.matches("prepared table").count(), text.contains("recall@1")), (1, shown), "{text}");
     }
 }
 

@@ -67,7 +67,7 @@ pub use maps::{FactorOrder, SlotTransform, Transform};
 pub use mock::ClearBootstrapper;
 pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;
-pub use search::{Candidate, CandidateDimension, SearchSpec, search, search_observed};
+pub use search::{Candidate, CandidateDimension, SearchSpec, Unsuited, search, search_observed};
 pub use search_progress::{SearchProgress, SearchStep};
 pub use spec::{BootstrapSpec, EvalStage, FrontEnd, Mode, Order, Partition, Unpacking};
 pub use stage::{Stage, StageName};

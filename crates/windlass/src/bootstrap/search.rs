@@ -20,6 +20,10 @@ use crate::circuits::CostModel;
 use crate::error::{Error, Result};
 use crate::params::check_plaintext_modulus;
 
+mod unsuited;
+
+pub use unsuited::Unsuited;
+
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchSpec {
@@ -89,8 +93,21 @@ impl Candidate {
     /// # Errors
     /// As [`search`].
     pub fn of_index(spec: &SearchSpec, m: u64) -> Result<Option<Self>> {
+        Ok(Self::examine(spec, m)?.ok())
+    }
+
+    /// The candidate of this index, or the first condition that m fails. No other index is looked
+    /// at.
+    ///
+    /// # Errors
+    /// As [`search`].
+    pub fn examine(spec: &SearchSpec, m: u64) -> Result<std::result::Result<Self, Unsuited>> {
         check(spec)?;
-        Ok(if m % 2 == 1 && m <= MOST_INDEX { candidate(spec, m) } else { None })
+        // The ring layer says what is wrong with an index, and what to take instead.
+        if let Err(error) = Shape::new(m) {
+            return Ok(Err(Unsuited::Ring { reason: error.to_string() }));
+        }
+        Ok(if m % 2 == 0 { Err(Unsuited::Even) } else { candidate(spec, m) })
     }
 
     /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was
@@ -177,7 +194,7 @@ impl Candidate {
 /// Cost: seconds for the range of the default, on all threads.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for p, r or an empty or too large range.
+/// [`Error::OutOfRange`] for p, r, less than one bit of security, or an empty or too large range.
 pub fn search(spec: &SearchSpec) -> Result<Vec<Candidate>> {
     search_observed(spec, &|_| ControlFlow::Continue(()))
 }
@@ -199,7 +216,7 @@ pub fn search_observed(
     let indices: Vec<u64> = (first..=end).step_by(2).collect();
     let (looked_at, count) = (AtomicUsize::new(0), indices.len());
     let few = indices.par_chunks(INDICES_AT_ONCE).map(|few| {
-        let found: Vec<Candidate> = few.iter().filter_map(|&m| candidate(spec, m)).collect();
+        let found: Vec<Candidate> = few.iter().filter_map(|&m| candidate(spec, m).ok()).collect();
         let done = looked_at.fetch_add(few.len(), Ordering::Relaxed) + few.len();
         match observe(SearchProgress { step: SearchStep::Indices, done, count }) {
             ControlFlow::Continue(()) => Ok(found),
@@ -214,46 +231,55 @@ pub fn search_observed(
 /// Indices between two calls of an observer.
 const INDICES_AT_ONCE: usize = 64;
 
-/// No odd m above it has φ(m) ≤ 2^17.
-const MOST_INDEX: u64 = (1 << 17) * 25 / 9 + 1;
-
 fn check(spec: &SearchSpec) -> Result<()> {
     if !arith::is_prime(spec.p) {
         return Err(Limits::only("a prime").refuse("the plaintext prime p", spec.p).into());
     }
     check_plaintext_modulus(spec.p, spec.r)?;
+    Limits::at_least(1).check("security", spec.security)?;
     Ok(Limits::between(spec.phi.0, 1 << 17).check("the largest phi(m)", spec.phi.1)?)
 }
 
-/// Whether m suits, cheapest questions first.
-fn candidate(spec: &SearchSpec, m: u64) -> Option<Candidate> {
-    if m % spec.p == 0 {
-        return None;
+/// The candidate of an odd m, or why it is none, cheapest questions first.
+fn candidate(spec: &SearchSpec, m: u64) -> std::result::Result<Candidate, Unsuited> {
+    let p = spec.p;
+    if m % p == 0 {
+        return Err(Unsuited::Divisible { p });
     }
     let powers: Vec<(u64, u64)> =
         arith::factor(m).into_iter().map(|(prime, exponent)| (prime.pow(exponent), prime)).collect();
     let totients: Vec<u64> = powers.iter().map(|&(power, prime)| power / prime * (prime - 1)).collect();
     let n = totients.iter().product::<u64>() as usize;
-    if powers.len() < 2 || n < spec.phi.0 || n > spec.phi.1 {
-        return None;
+    if powers.len() < 2 {
+        return Err(Unsuited::PrimePower);
     }
-    let orders: Vec<u64> =
-        powers.iter().map(|&(power, _)| arith::multiplicative_order(spec.p % power, power)).collect();
+    let (least, most) = spec.phi;
+    if n < least || n > most {
+        return Err(Unsuited::Dimension { n, least, most });
+    }
+    let orders: Vec<u64> = powers.iter().map(|&(power, _)| arith::multiplicative_order(p % power, power)).collect();
     let degree = orders.iter().fold(1, |d, &order| arith::lcm(d, order));
     let slots = n / degree as usize;
-    if degree > spec.most_degree || slots < spec.slots {
-        return None;
+    if degree > spec.most_degree {
+        return Err(Unsuited::Degree { p, degree, most: spec.most_degree });
+    }
+    if slots < spec.slots {
+        return Err(Unsuited::Slots { slots, least: spec.slots });
     }
     let all: Vec<usize> = (0..powers.len()).collect();
     let mut firsts: Vec<Vec<usize>> = all.iter().map(|&i| vec![i]).collect();
     firsts.extend(all.iter().flat_map(|&i| (0..i).map(move |j| vec![j, i])));
     let whole = |first: &[usize]| first.iter().fold(1, |d, &i| arith::lcm(d, orders[i])) == degree;
-    let suits = |first: &&Vec<usize>| whole(first) && has_cyclic_quotient(spec.p, first, &powers, &totients, degree);
+    firsts.retain(|first| whole(first));
+    if firsts.is_empty() {
+        return Err(Unsuited::NoFirstFactor { p, degree });
+    }
+    firsts.retain(|first| has_cyclic_quotient(p, first, &powers, &totients, degree));
     // As the evaluation maps choose: the fewest axes, of these the least product.
     let first = firsts
         .iter()
-        .filter(suits)
-        .min_by_key(|first| (first.len(), first.iter().map(|&i| powers[i].0).product::<u64>()))?;
+        .min_by_key(|first| (first.len(), first.iter().map(|&i| powers[i].0).product::<u64>()))
+        .ok_or(Unsuited::NotCyclic { p, degree })?;
     describe(spec, m, n, degree, first, &powers)
 }
 
@@ -274,11 +300,13 @@ fn describe(
     degree: u64,
     first: &[usize],
     powers: &[(u64, u64)],
-) -> Option<Candidate> {
-    let log2_qp = security::max_log2_qp(n, spec.security, SecretDistribution::Ternary).ok()?;
-    let shape = Shape::new(m).ok()?;
-    let formula = DecryptionFormula::new(&shape, (spec.p, spec.r), &BootstrapSpec::default()).ok()?;
-    let cube = evaluation_hypercube(m, spec.p).ok()?;
+) -> std::result::Result<Candidate, Unsuited> {
+    let log2_qp = security::max_log2_qp(n, spec.security, SecretDistribution::Ternary)
+        .map_err(|error| Unsuited::Security { reason: error.to_string() })?;
+    let of_ring = |error: Error| Unsuited::Ring { reason: error.to_string() };
+    let shape = Shape::new(m).map_err(|error| Unsuited::Ring { reason: error.to_string() })?;
+    let formula = DecryptionFormula::new(&shape, (spec.p, spec.r), &BootstrapSpec::default()).map_err(of_ring)?;
+    let cube = evaluation_hypercube(m, spec.p).map_err(of_ring)?;
     let mut factors = vec![first.iter().map(|&i| powers[i].0).product::<u64>()];
     factors.extend((0..powers.len()).filter(|i| !first.contains(i)).map(|i| powers[i].0));
     let of = |generator: u64| factors.iter().copied().find(|factor| generator % factor != 1).unwrap_or(1);
@@ -291,7 +319,7 @@ fn describe(
     dimensions.reverse();
     let cost = price(spec, log2_qp, degree, &dimensions) * n as f64 * transform_work(powers) / REFERENCE;
     let slots = n / degree as usize;
-    Some(Candidate { m, n, factors, dimensions, degree, slots, log2_qp, exponent: formula.exponent, cost })
+    Ok(Candidate { m, n, factors, dimensions, degree, slots, log2_qp, exponent: formula.exponent, cost })
 }
 
 /// The work of a transform of 2^15 coefficients, in the units of [`transform_work`].

@@ -44,7 +44,7 @@ fn every_index_of_the_range_can_be_described() {
     let spec = SearchSpec { phi: (3, 1 << 17), most_degree: u64::MAX, ..SearchSpec::default() };
     for prime in [34549, 65267] {
         let one = candidate(&spec, 3 * prime);
-        assert!(one.is_none_or(|one| one.n as u64 == 2 * (prime - 1)), "{prime}");
+        assert!(one.ok().is_none_or(|one| one.n as u64 == 2 * (prime - 1)), "{prime}");
     }
 }
 
@@ -115,12 +115,47 @@ fn a_search_tells_how_far_it_is_and_stops_when_asked_to() {
     }
 }
 
+/// One condition fails at a time, and is the one that is named.
+#[test]
+fn the_condition_that_an_index_fails_is_named() {
+    let spec = SearchSpec { p: 3, ..SearchSpec::default() };
+    let why = |spec: &SearchSpec, m: u64| Candidate::examine(spec, m).unwrap().expect_err("unsuited");
+    let one = Candidate::examine(&spec, 39565).unwrap().unwrap();
+    assert_eq!((one.slots, one.n), (1920, 30_720));
+    assert!(why(&spec, 14).to_string().contains("use m/2"));
+    assert!(matches!(why(&spec, u64::MAX), Unsuited::Ring { .. }));
+    assert_eq!(why(&spec, 1 << 16), Unsuited::Even);
+    assert_eq!(why(&spec, 3 * 13_187), Unsuited::Divisible { p: 3 });
+    assert_eq!(why(&spec, 15_013), Unsuited::PrimePower);
+    let narrow = SearchSpec { phi: (20_000, 30_719), ..spec.clone() };
+    assert_eq!(why(&narrow, 39565), Unsuited::Dimension { n: 30_720, least: 20_000, most: 30_719 });
+    let degree = SearchSpec { most_degree: one.degree - 1, ..spec.clone() };
+    assert_eq!(why(&degree, 39565), Unsuited::Degree { p: 3, degree: one.degree, most: one.degree - 1 });
+    let slots = SearchSpec { slots: 1921, ..spec.clone() };
+    assert_eq!(why(&slots, 39565), Unsuited::Slots { slots: 1920, least: 1921 });
+    let secure = SearchSpec { security: 1000.0, ..spec.clone() };
+    assert!(why(&secure, 39565).to_string().contains("no modulus gives 1000 bits of security at n = 30720"));
+    // The search finds what is suited, and the rest of its range fails one of the conditions.
+    let spec = SearchSpec { phi: (15_000, 15_200), most_degree: u64::MAX, ..spec };
+    let all = search(&spec).unwrap();
+    for m in (15_001..17_001).step_by(2) {
+        let suited = Candidate::examine(&spec, m).unwrap();
+        assert_eq!(suited.as_ref().ok(), all.iter().find(|one| one.m == m), "{m}: {suited:?}");
+        let of_factors = |why: &Unsuited| matches!(why, Unsuited::NoFirstFactor { .. } | Unsuited::NotCyclic { .. });
+        if suited.as_ref().is_err_and(of_factors) {
+            assert!(evaluation_hypercube(m, 3).is_err(), "{m}: {suited:?}");
+        }
+    }
+}
+
 #[test]
 fn senseless_searches_are_refused() {
     for spec in [
         SearchSpec { p: 4, ..SearchSpec::default() },
         SearchSpec { r: 0, ..SearchSpec::default() },
         SearchSpec { r: 45, ..SearchSpec::default() },
+        SearchSpec { security: 0.0, ..SearchSpec::default() },
+        SearchSpec { security: f64::NAN, ..SearchSpec::default() },
         SearchSpec { phi: (20, 10), ..SearchSpec::default() },
         SearchSpec { phi: (20, 1 << 20), ..SearchSpec::default() },
     ] {
