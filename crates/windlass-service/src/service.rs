@@ -116,15 +116,15 @@ impl Service {
     pub fn watch(self: &Arc<Self>) -> std::io::Result<()> {
         let weak = Arc::downgrade(self);
         let watch = move || {
-            let mut complained = false;
+            let mut complaint = None;
             loop {
                 std::thread::sleep(Duration::from_secs(1));
                 let Some(service) = weak.upgrade() else { return };
-                complained = service.look(complained);
+                complaint = service.look(complaint);
                 match service.gate.refresh() {
                     Ok(None) => {}
                     Ok(Some(count)) => tracing::info!(count, "the file of tokens was read again"),
-                    Err(error) => tracing::warn!(%error, "the tokens that were read before stay"),
+                    Err(error) => tracing::warn!(%error, "the file of tokens is faulty"),
                 }
             }
         };
@@ -132,24 +132,28 @@ impl Service {
         Ok(())
     }
 
-    /// Serves the directory's version; true when it could not be opened.
-    fn look(&self, complained: bool) -> bool {
-        match self.published.refresh() {
-            Ok(None) => false,
+    /// Serves the directory's version, unless it cannot be opened or does not fit the key of this
+    /// service (then a plain table would be served where keys are to be hidden, or a hidden one with
+    /// which nobody is helped). What is wrong is logged once; it is returned for the next call.
+    fn look(&self, complaint: Option<String>) -> Option<String> {
+        let fits = |version: &Version| match oprf_key(self.oprf.as_ref(), version) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{error}; then start the service again")),
+        };
+        match self.published.refresh(fits) {
+            Ok(None) => None,
             Ok(Some(version)) => {
                 self.metrics.replaced.inc();
                 self.keys.keep_only(version.setting().context());
                 tracing::info!(revision = version.revision(), schema = version.name(), "the table was replaced");
-                if let Err(error) = oprf_key(self.oprf.as_ref(), &version) {
-                    tracing::warn!(%error, "nobody can be helped with the keys of this table");
-                }
-                false
+                None
             }
             Err(error) => {
-                if !complained {
-                    tracing::warn!(%error, "the table cannot be opened again; the version before it is served");
+                let error = error.to_string();
+                if complaint.as_ref() != Some(&error) {
+                    tracing::warn!(error, "the version before it is served");
                 }
-                true
+                Some(error)
             }
         }
     }
@@ -165,7 +169,8 @@ impl Service {
         if version.table.schema().oprf.is_none() {
             return Err(Problem::new(&Kind::NOT_HIDDEN, "the keys of this table are asked for as they are"));
         }
-        // A table that came into the first one's place may be hidden by another key.
+        // Tables that do not fit the key are not served. This is looked at again, since points times
+        // another key would be wrong.
         let key = oprf_key(self.oprf.as_ref(), &version)
             .and_then(|key| key.ok_or(StartError::NoOprfKey))
             .map_err(|error| Problem::new(&Kind::OTHER_OPRF_KEY, error))?;
