@@ -185,12 +185,12 @@ impl Service {
     /// Takes up a client's keys: into memory, and onto the disk where there is one for them.
     ///
     /// # Errors
-    /// As [`Self::read_keys`]; [`Kind::TOO_LARGE`] for more than a client may have.
+    /// As [`Self::read_keys`]; [`Kind::KEYS_TOO_LARGE`] for more than a client may have.
     pub fn take_up(&self, name: &KeyName, bytes: &[u8], caller: &Caller) -> Result<(), Problem> {
         let keys = Self::read_keys(&self.published.current(), bytes)?;
         if !self.keys.insert(*name, keys, caller.name()) {
             let cause = format!("the keys take more than the {} bytes of memory that a client has", self.keys.share());
-            return Err(Problem::new(&Kind::TOO_LARGE, cause));
+            return Err(Problem::new(&Kind::KEYS_TOO_LARGE, cause));
         }
         if let Some(shelf) = &self.shelf {
             shelf.keep(name, bytes);
@@ -220,7 +220,11 @@ impl Service {
     /// # Errors
     /// [`Problem`].
     pub fn read_keys(version: &Version, bytes: &[u8]) -> Result<EvaluationKeys, Problem> {
-        let keys: EvaluationKeys = from_bytes(&version.key_files, bytes).map_err(|error| Problem::of_file(&error))?;
+        let keys: EvaluationKeys =
+            from_bytes(&version.key_files, bytes).map_err(|error| match Problem::of_file(&error) {
+                Problem { kind: &Kind::TOO_LARGE, cause, .. } => Problem::new(&Kind::KEYS_TOO_LARGE, cause),
+                problem => problem,
+            })?;
         let top = version.setting().context().top_level();
         let galois = keys.galois_elements().filter_map(|element| keys.galois(element));
         if keys.relinearisation().into_iter().chain(galois).any(|key| key.level() != top) {
@@ -237,7 +241,9 @@ impl Service {
         let query: Query = from_bytes(&version.table_files, bytes).map_err(|error| Problem::of_file(&error))?;
         let most = self.limits.selections(version.table.schema());
         if query.count() > most {
-            let cause = format!("{} selections, where one request may have {most}", query.count());
+            let schema = version.table.schema();
+            let (rows, fit) = (query.count().div_ceil(schema.selections()), self.limits.rows_at_once(schema));
+            let cause = format!("a question for {rows} rows, where one request may ask for {fit}");
             return Err(Problem::new(&Kind::TOO_LARGE, cause));
         }
         if !Arc::ptr_eq(keys.context(), version.setting().context()) {
@@ -455,7 +461,7 @@ mod tests {
         let large = keys(version.setting(), service.keys.share() / one);
         let name = sha256(&large);
         shelf.keep(&name, &large);
-        assert_eq!(service.take_up(&name, &large, &caller).unwrap_err().kind, &Kind::TOO_LARGE);
+        assert_eq!(service.take_up(&name, &large, &caller).unwrap_err().kind, &Kind::KEYS_TOO_LARGE);
         assert!(service.known(&name, &caller).is_none());
         assert!(shelf.read(&name).is_some(), "they are for this table");
         let moduli = [Moduli::Compact, Moduli::Wide];

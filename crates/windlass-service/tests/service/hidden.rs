@@ -52,7 +52,7 @@ fn every_guess_is_counted() {
     let service = serving("--quota 10");
     let mut asker = service.asker();
     asker.introduce().unwrap();
-    assert_eq!(refusal(&asker.ask(&wanted(&["a"; 11])).unwrap_err()), (413, "too-large"));
+    assert_eq!(refusal(&asker.ask(&wanted(&["a"; 11])).unwrap_err()), (413, "above-quota"));
     // Six keys and six rows are more than ten.
     let keys = ["key 1"; 6];
     let blinding = windlass_retrieval::Blinding::new(&keys).unwrap();
