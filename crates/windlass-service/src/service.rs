@@ -1,5 +1,7 @@
 //! What the service is made of, and what it says of itself.
 
+use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -389,6 +391,14 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+    /// The address is not to be had.
+    #[error("{address}: {reason}")]
+    Listen {
+        /// Where the service was to listen.
+        address: SocketAddr,
+        /// Why it cannot, and what to do.
+        reason: String,
+    },
     /// A certificate or a key that cannot be used.
     #[error("{path}: {reason}")]
     Tls {
@@ -397,6 +407,27 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+}
+
+impl StartError {
+    /// An address at which the system lets nobody listen.
+    pub fn listen(address: SocketAddr, error: &io::Error) -> Self {
+        let reason = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                "another program listens there: end it, or choose another port with --listen (port 0 takes a free one)"
+                    .to_owned()
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                "this machine does not have that address: give one that it has with --listen (0.0.0.0 takes all)"
+                    .to_owned()
+            }
+            io::ErrorKind::PermissionDenied => {
+                "the system does not allow it: choose a port from 1024 with --listen".to_owned()
+            }
+            _ => format!("the system does not listen there ({error}): choose another address with --listen"),
+        };
+        Self::Listen { address, reason }
+    }
 }
 
 #[cfg(test)]
