@@ -248,6 +248,8 @@ fn remedy(reason: &str) -> Option<&'static str> {
         ("alert: CertificateUnknown", STRANGE),
         ("alert: BadCertificate", STRANGE),
         ("alert: UnknownCA", STRANGE),
+        // Signed by another authority of the same name.
+        ("alert: DecryptError", STRANGE),
         ("alert: CertificateExpired", "the certificate of --cert is no longer valid: get a new one"),
         ("UnknownIssuer", "give the certificate of the authority that signed the service's with --ca FILE"),
         (
