@@ -81,11 +81,25 @@ KINDS = {
     "too-large": Kind(
         413, "The body is longer than this table allows", "ask for fewer rows at a time"
     ),
+    "keys-too-large": Kind(
+        413,
+        "The evaluation keys are longer than this service allows",
+        "make evaluation keys for the schema of this table, and send their file alone",
+    ),
+    "above-quota": Kind(
+        413,
+        "You have asked for more rows at once than you may in a minute",
+        "ask for fewer rows at a time, or ask who runs the service for a larger quota",
+    ),
     "too-slow": Kind(408, "The body took too long to arrive", "send it again over a faster line"),
     "busy": Kind(
         503, "Too many requests are waiting", "ask again after the time that Retry-After states"
     ),
-    "timeout": Kind(504, "The answer took too long", "ask again later"),
+    "timeout": Kind(
+        504,
+        "The answer took too long",
+        "ask again later; if it stays so, tell who runs the service: answers may need more time",
+    ),
     "stopping": Kind(503, "The service is ending", "ask again when it is back"),
     "failed": Kind(
         500,

@@ -65,7 +65,9 @@ impl Rows {
     /// # Errors
     /// [`Error::OutOfRange`] when there is no such row.
     pub(crate) fn selections(&self, shape: &Shape, row: usize, pieces: Range<usize>) -> Result<Vec<Selection>> {
-        Limits::below(self.count).check("row", row)?;
+        // Who has an old copy of the schema knows of fewer rows than there are.
+        let there = Limits::below(self.count).with("or fetch schema.json again: the table may have grown");
+        there.check("row", row)?;
         Ok(pieces.map(|piece| self.place(shape, row, piece)).collect())
     }
 

@@ -14,19 +14,43 @@ use crate::service::Service;
 /// refused: one who is cut off while sending hears nothing.
 const HEARD: usize = 8 << 20;
 
+/// How long a body may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Longest {
+    /// Its bytes.
+    pub bytes: usize,
+    /// The rows of a question that has as many; nothing for evaluation keys.
+    pub rows: Option<usize>,
+}
+
+impl Longest {
+    /// The refusal of a longer one.
+    fn exceeded(self) -> Problem {
+        let Self { bytes, rows } = self;
+        match rows {
+            None => Problem::new(&Kind::KEYS_TOO_LARGE, format!("at most {bytes} bytes are read")),
+            Some(rows) => {
+                let cause = format!("at most {bytes} bytes are read, those of a request for {rows} rows");
+                Problem::new(&Kind::TOO_LARGE, cause)
+            }
+        }
+    }
+}
+
 impl Service {
-    /// A body of at most `most` bytes, and its room among the bodies of others, which it waits for.
+    /// A body that is no longer than `most`, and its room among the bodies of others, which it waits for.
     ///
     /// # Errors
-    /// [`Kind::TOO_LARGE`], [`Kind::TOO_SLOW`], [`Kind::BUSY`]; [`Kind::UNREADABLE`] for one that
+    /// [`Kind::TOO_LARGE`] or [`Kind::KEYS_TOO_LARGE`], [`Kind::TOO_SLOW`], [`Kind::BUSY`]; [`Kind::UNREADABLE`] for one that
     /// breaks off.
     pub(crate) async fn read(
         &self,
         headers: &HeaderMap,
         body: Body,
-        most: usize,
+        most: Longest,
     ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Problem> {
-        let length = stated(headers).map_or(most, |length| usize::try_from(length).unwrap_or(most).min(most));
+        let length = stated(headers).and_then(|length| usize::try_from(length).ok());
+        let length = length.unwrap_or(most.bytes).min(most.bytes);
         let kibibytes = |bytes: usize| u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
         let wanted = kibibytes(length).min(kibibytes(self.limits.bodies));
         let room = Arc::clone(&self.bodies).acquire_many_owned(wanted);
@@ -41,12 +65,12 @@ impl Service {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub(crate) async fn throw_away(&self, headers: &HeaderMap, body: Body, most: usize) -> Result<(), Problem> {
+    pub(crate) async fn throw_away(&self, headers: &HeaderMap, body: Body, most: Longest) -> Result<(), Problem> {
         self.take(headers, body, most, |_| ()).await
     }
 
     /// The refusal of a request, once its body has been thrown away.
-    pub(crate) async fn hear(&self, headers: &HeaderMap, body: Body, most: usize, problem: Problem) -> Problem {
+    pub(crate) async fn hear(&self, headers: &HeaderMap, body: Body, most: Longest, problem: Problem) -> Problem {
         self.throw_away(headers, body, most).await.err().unwrap_or(problem)
     }
 
@@ -55,12 +79,12 @@ impl Service {
         &self,
         headers: &HeaderMap,
         mut body: Body,
-        most: usize,
+        most: Longest,
         mut keep: impl FnMut(&[u8]),
     ) -> Result<(), Problem> {
-        let too_large = || Problem::new(&Kind::TOO_LARGE, format!("at most {most} bytes are read"));
-        if stated(headers).is_some_and(|length| length > (most + HEARD) as u64) {
-            return Err(too_large());
+        let Longest { bytes, .. } = most;
+        if stated(headers).is_some_and(|length| length > (bytes + HEARD) as u64) {
+            return Err(most.exceeded());
         }
         let whole = async {
             let mut seen = 0;
@@ -68,13 +92,13 @@ impl Service {
                 let frame = frame.map_err(|error| Problem::new(&Kind::UNREADABLE, error))?;
                 let Ok(data) = frame.into_data() else { continue };
                 seen += data.len();
-                if seen <= most {
+                if seen <= bytes {
                     keep(&data);
-                } else if seen > most + HEARD {
+                } else if seen > bytes + HEARD {
                     break;
                 }
             }
-            if seen <= most { Ok(()) } else { Err(too_large()) }
+            if seen <= bytes { Ok(()) } else { Err(most.exceeded()) }
         };
         let slow = || Problem::new(&Kind::TOO_SLOW, format!("more than {} s", self.limits.body.as_secs_f64()));
         tokio::time::timeout(self.limits.body, whole).await.unwrap_or_else(|_| Err(slow()))

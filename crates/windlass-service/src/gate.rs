@@ -70,6 +70,17 @@ struct Listed {
     held: Mutex<Option<[u8; 32]>>,
 }
 
+/// The file of tokens is faulty since its last change.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{error}; {left} tokens are left, those that were known and that it still lists, and no new one counts: mend the file"
+)]
+pub struct FaultyTokens {
+    error: BadTokens,
+    /// How many tokens count.
+    left: usize,
+}
+
 /// What every request passes.
 #[derive(Debug)]
 pub struct Gate {
@@ -99,19 +110,20 @@ impl Gate {
     /// Reads the file of tokens again if it changed: how many there are now.
     ///
     /// # Errors
-    /// [`BadTokens`]; then those that were read before stay, and the file is not looked at again
-    /// until its next change.
-    pub fn refresh(&self) -> Result<Option<usize>, BadTokens> {
+    /// [`FaultyTokens`]; then those tokens are left whose lines are still there, and none if the file
+    /// cannot be read. It is not looked at again until its next change.
+    pub fn refresh(&self) -> Result<Option<usize>, FaultyTokens> {
         let Some(Listed { path, tokens, held }) = &self.listed else { return Ok(None) };
         let now = content(path);
         let before = std::mem::replace(&mut *held.lock().unwrap_or_else(PoisonError::into_inner), now);
         if now == before {
             return Ok(None);
         }
-        let read = Tokens::read(path)?;
-        let count = read.count();
-        *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
-        Ok(Some(count))
+        let mut tokens = tokens.write().unwrap_or_else(PoisonError::into_inner);
+        match tokens.reread(path) {
+            Ok(()) => Ok(Some(tokens.count())),
+            Err(error) => Err(FaultyTokens { error, left: tokens.count() }),
+        }
     }
 
     /// Who asks.
@@ -133,7 +145,7 @@ impl Gate {
     /// may ask for at once; more does not gather.
     ///
     /// # Errors
-    /// [`Kind::QUOTA`] with the seconds to wait; [`Kind::TOO_LARGE`] for more than a minute brings.
+    /// [`Kind::QUOTA`] with the seconds to wait; [`Kind::ABOVE_QUOTA`] for more than a minute brings.
     pub fn take(&self, caller: &Caller, portions: usize) -> Result<(), Problem> {
         self.take_at(caller, portions, Instant::now())
     }
@@ -142,7 +154,7 @@ impl Gate {
         let Some(most) = caller.portions.or(self.portions) else { return Ok(()) };
         if portions > most as usize {
             let cause = format!("{portions} portions of rows, where {caller} may ask for {most} in a minute");
-            return Err(Problem::new(&Kind::TOO_LARGE, cause));
+            return Err(Problem::new(&Kind::ABOVE_QUOTA, cause));
         }
         self.quotas.take(&caller.name, most, portions, now).map_err(|used| {
             let cause =
@@ -198,12 +210,24 @@ mod tests {
             assert_eq!(admit(bad).unwrap_err().kind, &Kind::UNAUTHORISED, "{bad}");
         }
         assert_eq!(gate.admit(&HeaderMap::new(), &shown).unwrap_err().kind, &Kind::UNAUTHORISED);
-        // A line that goes is a token that is worth nothing; a file that is wrong changes nothing.
+        // A line that goes is a token that is worth nothing, whatever else is in the file.
         let touch = |text: &str| std::fs::write(&file, text).unwrap();
+        let line = std::fs::read_to_string(&file).unwrap();
         assert_eq!(gate.refresh().unwrap(), None);
-        touch("not a line\n");
-        assert!(gate.refresh().is_err());
+        touch(&format!("not a line\n{line}"));
+        assert!(gate.refresh().unwrap_err().to_string().contains("1 tokens are left"));
         assert!(admit(&format!("Bearer {}", *token)).is_ok() && gate.refresh().unwrap().is_none());
+        touch("not a line\n");
+        assert!(gate.refresh().is_err() && admit(&format!("Bearer {}", *token)).is_err());
+        touch(&line);
+        assert_eq!(gate.refresh().unwrap(), Some(1));
+        // A file that is gone lets nobody in.
+        std::fs::remove_file(&file).unwrap();
+        assert!(gate.refresh().unwrap_err().to_string().contains("0 tokens are left"));
+        assert!(admit(&format!("Bearer {}", *token)).is_err() && gate.refresh().unwrap().is_none());
+        touch(&line);
+        assert_eq!(gate.refresh().unwrap(), Some(1));
+        assert!(admit(&format!("Bearer {}", *token)).is_ok());
         touch("# nobody\n");
         assert_eq!(gate.refresh().unwrap(), Some(0));
         assert!(admit(&format!("Bearer {}", *token)).is_err());
@@ -224,9 +248,9 @@ mod tests {
         gate.give_back(&one, 1);
         assert!(gate.take_at(&one, 1, at(2)).is_ok(), "what was not answered is given back");
         assert!(gate.take_at(&one, 60, at(500)).is_ok() && gate.take_at(&one, 1, at(500)).is_err(), "no more gathers");
-        assert_eq!(gate.take_at(&one, 61, at(900)).unwrap_err().kind, &Kind::TOO_LARGE);
+        assert_eq!(gate.take_at(&one, 61, at(900)).unwrap_err().kind, &Kind::ABOVE_QUOTA);
         let own = Caller { portions: Some(3), ..one.clone() };
-        assert_eq!(gate.take_at(&own, 4, at(900)).unwrap_err().kind, &Kind::TOO_LARGE);
+        assert_eq!(gate.take_at(&own, 4, at(900)).unwrap_err().kind, &Kind::ABOVE_QUOTA);
         assert!(Gate::new(None, None).unwrap().take_at(&one, 1 << 20, at(0)).is_ok(), "no quota where none is given");
     }
 }

@@ -15,6 +15,7 @@ pub mod keys;
 pub mod limits;
 pub mod load;
 pub mod metrics;
+mod pem;
 pub mod problem;
 pub mod published;
 pub mod queue;

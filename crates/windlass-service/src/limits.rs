@@ -59,8 +59,12 @@ pub const MOST_SELECTIONS: usize = 256;
 impl Limits {
     /// Most selections of one query.
     pub fn selections(&self, schema: &Schema) -> usize {
-        let each = schema.selections();
-        each * self.rows.min(MOST_ROWS).min((MOST_SELECTIONS / each).max(1))
+        schema.selections() * self.rows_at_once(schema)
+    }
+
+    /// Most rows of one query.
+    pub fn rows_at_once(&self, schema: &Schema) -> usize {
+        self.rows.min(MOST_ROWS).min((MOST_SELECTIONS / schema.selections()).max(1))
     }
 
     /// The longest body with a query: for as many rows as may be asked for at once.

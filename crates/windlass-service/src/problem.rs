@@ -70,12 +70,19 @@ kinds! {
         "ask with the secret key that the evaluation keys were made from";
     /// A body that is too long.
     TOO_LARGE = 413 "too-large", "The body is longer than this table allows", "ask for fewer rows at a time";
+    /// Keys that are too long.
+    KEYS_TOO_LARGE = 413 "keys-too-large", "The evaluation keys are longer than this service allows",
+        "make evaluation keys for the schema of this table, and send their file alone";
+    /// More than the quota of a minute, at once.
+    ABOVE_QUOTA = 413 "above-quota", "You have asked for more rows at once than you may in a minute",
+        "ask for fewer rows at a time, or ask who runs the service for a larger quota";
     /// A body that takes too long.
     TOO_SLOW = 408 "too-slow", "The body took too long to arrive", "send it again over a faster line";
     /// The queue is full.
     BUSY = 503 "busy", "Too many requests are waiting", "ask again after the time that Retry-After states";
     /// The answer takes too long.
-    TIMEOUT = 504 "timeout", "The answer took too long", "ask again later";
+    TIMEOUT = 504 "timeout", "The answer took too long",
+        "ask again later; if it stays so, tell who runs the service: answers may need more time";
     /// The service ends.
     STOPPING = 503 "stopping", "The service is ending", "ask again when it is back";
     /// Our fault.

@@ -1,10 +1,10 @@
 //! The table that is served: opened, and opened again when someone replaces it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use windlass::wire::hex;
-use windlass_retrieval::{KeyContext, Query, Result, Setting, Table, TableContext};
+use windlass_retrieval::{Error, KeyContext, Query, Result, Setting, Table, TableContext};
 
 /// One version of the table, with what its messages are checked against.
 #[derive(Debug)]
@@ -55,12 +55,25 @@ impl Version {
     }
 }
 
+/// Why the directory's version is not served.
+#[derive(Debug, thiserror::Error)]
+pub enum NotServed {
+    /// It cannot be opened.
+    #[error("the table cannot be opened again: {0}")]
+    Closed(#[from] Error),
+    /// It can be opened, but the service must not serve it.
+    #[error("the table in the first one's place is refused: {0}")]
+    Refused(String),
+}
+
 /// A directory with a table, and the version of it that is served.
 #[derive(Debug)]
 pub struct Published {
     dir: PathBuf,
     verify: bool,
     current: RwLock<Arc<Version>>,
+    /// The version that was refused last, and why.
+    refused: Mutex<Option<([u8; 32], String)>>,
 }
 
 impl Published {
@@ -71,7 +84,7 @@ impl Published {
     /// As [`Table::open`].
     pub fn open(dir: &Path, verify: bool) -> Result<Self> {
         let first = Version::open(dir, verify)?;
-        Ok(Self { dir: dir.to_owned(), verify, current: RwLock::new(Arc::new(first)) })
+        Ok(Self { dir: dir.to_owned(), verify, current: RwLock::new(Arc::new(first)), refused: Mutex::default() })
     }
 
     /// The version that is served.
@@ -79,16 +92,31 @@ impl Published {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Opens the directory's version if it is another than the one that is served, which from now
-    /// on it is. Those who hold the old one keep it.
+    /// Opens the directory's version if it is another than the one that is served and if `check` takes
+    /// it; from now on it is served. Those who hold the old one keep it. A version that was refused is
+    /// not opened again until the directory has another one.
     ///
     /// # Errors
-    /// As [`Table::open`]; then the old version stays.
-    pub fn refresh(&self) -> Result<Option<Arc<Version>>> {
-        if Table::fingerprint(&self.dir)? == *self.current().table.version() {
+    /// [`NotServed`]; then the old version stays.
+    pub fn refresh(
+        &self,
+        check: impl FnOnce(&Version) -> std::result::Result<(), String>,
+    ) -> std::result::Result<Option<Arc<Version>>, NotServed> {
+        let found = Table::fingerprint(&self.dir)?;
+        if found == *self.current().table.version() {
             return Ok(None);
         }
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((version, reason)) = &*refused
+            && *version == found
+        {
+            return Err(NotServed::Refused(reason.clone()));
+        }
         let next = Arc::new(Version::open(&self.dir, self.verify)?);
+        if let Err(reason) = check(&next) {
+            *refused = Some((*next.table.version(), reason.clone()));
+            return Err(NotServed::Refused(reason));
+        }
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
         Ok(Some(next))
     }

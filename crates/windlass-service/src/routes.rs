@@ -19,6 +19,7 @@ use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{hex, sha256};
 use windlass_retrieval::{MOST_ROWS, POINT, longest_keys};
 
+use crate::bodies::Longest;
 use crate::gate::{Caller, Peer};
 use crate::keys::{KeyName, parse_name};
 use crate::metrics;
@@ -87,7 +88,7 @@ async fn admit(State(service): Shared, mut request: Request, next: Next) -> Resp
         }
         Err(_) if OPEN.contains(&request.uri().path()) => next.run(request).await,
         Err(problem) => {
-            let most = longest_keys(service.published.current().setting());
+            let most = keys_body(&service);
             let (parts, body) = request.into_parts();
             service.hear(&parts.headers, body, most, problem).await.into_response()
         }
@@ -174,6 +175,11 @@ async fn known(service: &Arc<Service>, name: KeyName, caller: Caller) -> Result<
     }
 }
 
+/// The longest body with evaluation keys.
+fn keys_body(service: &Service) -> Longest {
+    Longest { bytes: longest_keys(service.published.current().setting()), rows: None }
+}
+
 async fn put_keys(
     State(service): Shared,
     Extension(caller): Extension<Caller>,
@@ -181,7 +187,7 @@ async fn put_keys(
     headers: HeaderMap,
     body: Body,
 ) -> Result<StatusCode, Problem> {
-    let most = longest_keys(service.published.current().setting());
+    let most = keys_body(&service);
     let name = match in_path(name) {
         Ok(name) => name,
         Err(problem) => return Err(service.hear(&headers, body, most, problem).await),
@@ -209,7 +215,8 @@ async fn blind(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let most = service.limits.rows.min(MOST_ROWS) * POINT;
+    let rows = service.limits.rows.min(MOST_ROWS);
+    let most = Longest { bytes: rows * POINT, rows: Some(rows) };
     let (body, room) = service.read(&headers, body, most).await?;
     let points = compute(move || {
         let _room = room;
@@ -249,7 +256,9 @@ async fn ask(
     let begun = Instant::now();
     let deadline = begun + service.limits.answer;
     let version = service.published.current();
-    let most = service.limits.query_body(version.table.schema(), version.setting());
+    let schema = version.table.schema();
+    let bytes = service.limits.query_body(schema, version.setting());
+    let most = Longest { bytes, rows: Some(service.limits.rows_at_once(schema)) };
     drop(version);
     // Who has no keys here takes no memory either.
     let keys = match asked_keys(&service, asked, &caller).await {
@@ -274,7 +283,10 @@ async fn ask(
         })
     })
     .await?;
-    let late = || Problem::new(&Kind::TIMEOUT, format!("{} s have passed", service.limits.answer.as_secs_f64()));
+    let late = || {
+        let seconds = service.limits.answer.as_secs_f64();
+        Problem::new(&Kind::TIMEOUT, format!("{seconds} s have passed, the service's --answer-seconds"))
+    };
     let answer = match tokio::time::timeout_at(deadline.into(), answer).await {
         Ok(Ok(answer)) => answer?,
         // The worker dropped it: nobody was to wait any more, or it is gone.

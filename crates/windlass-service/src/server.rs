@@ -21,19 +21,20 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
-use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto::ring};
+use tokio_rustls::rustls::{Error, RootCertStore, ServerConfig, crypto::ring};
 
 use windlass::wire::sha256;
 
 use crate::gate::Peer;
 use crate::limits::Limits;
+use crate::pem;
 use crate::service::StartError;
 use crate::stall::Stall;
 
 /// The certificates in a PEM file.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let read = read.map_err(|error| refuse(path, error.to_string()))?;
+    let read = read.map_err(|error| refuse(path, pem::reason(error)))?;
     if read.is_empty() {
         return Err(refuse(path, "there are no certificates in it; give a PEM file".to_owned()));
     }
@@ -44,6 +45,25 @@ fn refuse(path: &Path, reason: String) -> StartError {
     StartError::Tls { path: path.display().to_string(), reason }
 }
 
+/// Why a certificate and a key that could be read are of no use.
+fn unusable(certificate: &Path, key: &Path, error: &Error) -> StartError {
+    let shown = certificate.display();
+    match error {
+        Error::InconsistentKeys(_) => refuse(
+            key,
+            format!(
+                "not the key of the first certificate in {shown}: give the key that was made with it, and let the \
+                 service's own certificate be the first"
+            ),
+        ),
+        // What is said of a key that cannot be loaded.
+        Error::General(reason) => {
+            refuse(key, format!("{reason}: give an RSA, ECDSA (P-256, P-384) or Ed25519 key, not encrypted"))
+        }
+        error => refuse(certificate, format!("cannot be used ({error}): make it again, or copy it again whole")),
+    }
+}
+
 /// TLS with the certificates and the key of two PEM files. With `clients`, a PEM file of authorities,
 /// only those are served who show a certificate that one of them signed.
 ///
@@ -51,7 +71,7 @@ fn refuse(path: &Path, reason: String) -> StartError {
 /// [`StartError::Tls`] for a file that cannot be read, or a key that is not the certificate's.
 pub fn tls(certificate: &Path, key: &Path, clients: Option<&Path>) -> Result<TlsAcceptor, StartError> {
     let chain = certificates(certificate)?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, pem::reason(error)))?;
     let provider = Arc::new(ring::default_provider());
     let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
@@ -67,7 +87,7 @@ pub fn tls(certificate: &Path, key: &Path, clients: Option<&Path>) -> Result<Tls
             config.with_client_cert_verifier(verifier.map_err(|error| refuse(path, error.to_string()))?)
         }
     };
-    let config = config.with_single_cert(chain, private).map_err(|error| refuse(certificate, error.to_string()))?;
+    let config = config.with_single_cert(chain, private).map_err(|error| unusable(certificate, key, &error))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 

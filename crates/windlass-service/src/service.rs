@@ -1,5 +1,7 @@
 //! What the service is made of, and what it says of itself.
 
+use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -116,15 +118,15 @@ impl Service {
     pub fn watch(self: &Arc<Self>) -> std::io::Result<()> {
         let weak = Arc::downgrade(self);
         let watch = move || {
-            let mut complained = false;
+            let mut complaint = None;
             loop {
                 std::thread::sleep(Duration::from_secs(1));
                 let Some(service) = weak.upgrade() else { return };
-                complained = service.look(complained);
+                complaint = service.look(complaint);
                 match service.gate.refresh() {
                     Ok(None) => {}
                     Ok(Some(count)) => tracing::info!(count, "the file of tokens was read again"),
-                    Err(error) => tracing::warn!(%error, "the tokens that were read before stay"),
+                    Err(error) => tracing::warn!(%error, "the file of tokens is faulty"),
                 }
             }
         };
@@ -132,24 +134,28 @@ impl Service {
         Ok(())
     }
 
-    /// Serves the directory's version; true when it could not be opened.
-    fn look(&self, complained: bool) -> bool {
-        match self.published.refresh() {
-            Ok(None) => false,
+    /// Serves the directory's version, unless it cannot be opened or does not fit the key of this
+    /// service (then a plain table would be served where keys are to be hidden, or a hidden one with
+    /// which nobody is helped). What is wrong is logged once; it is returned for the next call.
+    fn look(&self, complaint: Option<String>) -> Option<String> {
+        let fits = |version: &Version| match oprf_key(self.oprf.as_ref(), version) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(format!("{error}; then start the service again")),
+        };
+        match self.published.refresh(fits) {
+            Ok(None) => None,
             Ok(Some(version)) => {
                 self.metrics.replaced.inc();
                 self.keys.keep_only(version.setting().context());
                 tracing::info!(revision = version.revision(), schema = version.name(), "the table was replaced");
-                if let Err(error) = oprf_key(self.oprf.as_ref(), &version) {
-                    tracing::warn!(%error, "nobody can be helped with the keys of this table");
-                }
-                false
+                None
             }
             Err(error) => {
-                if !complained {
-                    tracing::warn!(%error, "the table cannot be opened again; the version before it is served");
+                let error = error.to_string();
+                if complaint.as_ref() != Some(&error) {
+                    tracing::warn!(error, "the version before it is served");
                 }
-                true
+                Some(error)
             }
         }
     }
@@ -165,7 +171,8 @@ impl Service {
         if version.table.schema().oprf.is_none() {
             return Err(Problem::new(&Kind::NOT_HIDDEN, "the keys of this table are asked for as they are"));
         }
-        // A table that came into the first one's place may be hidden by another key.
+        // Tables that do not fit the key are not served. This is looked at again, since points times
+        // another key would be wrong.
         let key = oprf_key(self.oprf.as_ref(), &version)
             .and_then(|key| key.ok_or(StartError::NoOprfKey))
             .map_err(|error| Problem::new(&Kind::OTHER_OPRF_KEY, error))?;
@@ -180,12 +187,12 @@ impl Service {
     /// Takes up a client's keys: into memory, and onto the disk where there is one for them.
     ///
     /// # Errors
-    /// As [`Self::read_keys`]; [`Kind::TOO_LARGE`] for more than a client may have.
+    /// As [`Self::read_keys`]; [`Kind::KEYS_TOO_LARGE`] for more than a client may have.
     pub fn take_up(&self, name: &KeyName, bytes: &[u8], caller: &Caller) -> Result<(), Problem> {
         let keys = Self::read_keys(&self.published.current(), bytes)?;
         if !self.keys.insert(*name, keys, caller.name()) {
             let cause = format!("the keys take more than the {} bytes of memory that a client has", self.keys.share());
-            return Err(Problem::new(&Kind::TOO_LARGE, cause));
+            return Err(Problem::new(&Kind::KEYS_TOO_LARGE, cause));
         }
         if let Some(shelf) = &self.shelf {
             shelf.keep(name, bytes);
@@ -215,7 +222,11 @@ impl Service {
     /// # Errors
     /// [`Problem`].
     pub fn read_keys(version: &Version, bytes: &[u8]) -> Result<EvaluationKeys, Problem> {
-        let keys: EvaluationKeys = from_bytes(&version.key_files, bytes).map_err(|error| Problem::of_file(&error))?;
+        let keys: EvaluationKeys =
+            from_bytes(&version.key_files, bytes).map_err(|error| match Problem::of_file(&error) {
+                Problem { kind: &Kind::TOO_LARGE, cause, .. } => Problem::new(&Kind::KEYS_TOO_LARGE, cause),
+                problem => problem,
+            })?;
         let top = version.setting().context().top_level();
         let galois = keys.galois_elements().filter_map(|element| keys.galois(element));
         if keys.relinearisation().into_iter().chain(galois).any(|key| key.level() != top) {
@@ -232,7 +243,9 @@ impl Service {
         let query: Query = from_bytes(&version.table_files, bytes).map_err(|error| Problem::of_file(&error))?;
         let most = self.limits.selections(version.table.schema());
         if query.count() > most {
-            let cause = format!("{} selections, where one request may have {most}", query.count());
+            let schema = version.table.schema();
+            let (rows, fit) = (query.count().div_ceil(schema.selections()), self.limits.rows_at_once(schema));
+            let cause = format!("a question for {rows} rows, where one request may ask for {fit}");
             return Err(Problem::new(&Kind::TOO_LARGE, cause));
         }
         if !Arc::ptr_eq(keys.context(), version.setting().context()) {
@@ -378,6 +391,14 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+    /// The address is not to be had.
+    #[error("{address}: {reason}")]
+    Listen {
+        /// Where the service was to listen.
+        address: SocketAddr,
+        /// Why it cannot, and what to do.
+        reason: String,
+    },
     /// A certificate or a key that cannot be used.
     #[error("{path}: {reason}")]
     Tls {
@@ -386,6 +407,27 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
+}
+
+impl StartError {
+    /// An address at which the system lets nobody listen.
+    pub fn listen(address: SocketAddr, error: &io::Error) -> Self {
+        let reason = match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                "another program listens there: end it, or choose another port with --listen (port 0 takes a free one)"
+                    .to_owned()
+            }
+            io::ErrorKind::AddrNotAvailable => {
+                "this machine does not have that address: give one that it has with --listen (0.0.0.0 takes all)"
+                    .to_owned()
+            }
+            io::ErrorKind::PermissionDenied => {
+                "the system does not allow it: choose a port from 1024 with --listen".to_owned()
+            }
+            _ => format!("the system does not listen there ({error}): choose another address with --listen"),
+        };
+        Self::Listen { address, reason }
+    }
 }
 
 #[cfg(test)]
@@ -450,7 +492,7 @@ mod tests {
         let large = keys(version.setting(), service.keys.share() / one);
         let name = sha256(&large);
         shelf.keep(&name, &large);
-        assert_eq!(service.take_up(&name, &large, &caller).unwrap_err().kind, &Kind::TOO_LARGE);
+        assert_eq!(service.take_up(&name, &large, &caller).unwrap_err().kind, &Kind::KEYS_TOO_LARGE);
         assert!(service.known(&name, &caller).is_none());
         assert!(shelf.read(&name).is_some(), "they are for this table");
         let moduli = [Moduli::Compact, Moduli::Wide];

@@ -7,7 +7,8 @@
 //! NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]
 //! ```
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -49,6 +50,64 @@ pub struct BadTokens {
     pub reason: String,
 }
 
+/// What a text lists, and what is wrong with it.
+#[derive(Debug, Default)]
+struct Listing {
+    /// The lines that are right.
+    tokens: Tokens,
+    /// Tokens of lines that are faulty beside that.
+    faulty: HashSet<[u8; 32]>,
+    /// The first fault.
+    fault: Option<String>,
+}
+
+impl Listing {
+    fn of(text: &str) -> Self {
+        let mut listing = Self::default();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default();
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if words.is_empty() {
+                continue;
+            }
+            let taken = holder(&words).and_then(|(hash, holder)| match listing.tokens.holders.entry(hash) {
+                Entry::Vacant(place) => {
+                    place.insert(holder);
+                    Ok(())
+                }
+                Entry::Occupied(_) => Err("the token of a line above: every client has its own".to_owned()),
+            });
+            if let Err(reason) = taken {
+                listing.faulty.extend(words.get(1).and_then(|hash| parse_name(hash)));
+                listing.fault.get_or_insert_with(|| format!("line {}: {reason}", number + 1));
+            }
+        }
+        listing
+    }
+}
+
+/// The client of a line, by the hash of its token.
+fn holder(words: &[&str]) -> Result<([u8; 32], Holder), String> {
+    let &[name, hash, ref rest @ ..] = words else {
+        return Err("expected NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]".to_owned());
+    };
+    check_name(name)?;
+    let hash = parse_name(hash)
+        .ok_or("the second word is not a SHA-256 of 64 hexadecimal digits: write the hash, not the token")?;
+    let portions = match rest {
+        [] => None,
+        [portions] => Some(
+            portions
+                .parse::<u32>()
+                .ok()
+                .filter(|&portions| portions > 0)
+                .ok_or("the third word is the portions of rows that the client may ask for in a minute, from 1")?,
+        ),
+        _ => return Err("more than three words".to_owned()),
+    };
+    Ok((hash, Holder { name: name.into(), portions }))
+}
+
 impl Tokens {
     /// Reads a file.
     ///
@@ -59,33 +118,36 @@ impl Tokens {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let mut tokens = Self::default();
-        for (number, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default();
-            let words: Vec<&str> = line.split_whitespace().collect();
-            if words.is_empty() {
-                continue;
+        let listing = Listing::of(text);
+        listing.fault.map_or(Ok(listing.tokens), Err)
+    }
+
+    /// Reads a file again. A faulty one lets nobody in who was not in before, and takes the token of
+    /// everybody whose line is gone. One that cannot be read takes all tokens.
+    ///
+    /// # Errors
+    /// [`BadTokens`] with the first line that cannot be read; then these are the tokens that are left.
+    pub(crate) fn reread(&mut self, path: &Path) -> Result<(), BadTokens> {
+        let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
+        let listing = match read_text(path) {
+            Ok(text) => Listing::of(&text),
+            Err(error) => {
+                self.holders.clear();
+                return Err(error);
             }
-            let wrong = |reason: &str| format!("line {}: {reason}", number + 1);
-            let &[name, hash, ref rest @ ..] = &words[..] else {
-                return Err(wrong("expected NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]"));
-            };
-            check_name(name).map_err(|reason| wrong(&reason))?;
-            let hash = parse_name(hash).ok_or_else(|| {
-                wrong("the second word is not a SHA-256 of 64 hexadecimal digits: write the hash, not the token")
-            })?;
-            let portions = match rest {
-                [] => None,
-                [portions] => Some(portions.parse::<u32>().ok().filter(|&portions| portions > 0).ok_or_else(|| {
-                    wrong("the third word is the portions of rows that the client may ask for in a minute, from 1")
-                })?),
-                _ => return Err(wrong("more than three words")),
-            };
-            if tokens.holders.insert(hash, Holder { name: name.into(), portions }).is_some() {
-                return Err(wrong("the token of a line above: every client has its own"));
+        };
+        let Some(fault) = listing.fault else {
+            *self = listing.tokens;
+            return Ok(());
+        };
+        self.holders.retain(|hash, holder| match listing.tokens.holders.get(hash) {
+            Some(now) => {
+                now.clone_into(holder);
+                true
             }
-        }
-        Ok(tokens)
+            None => listing.faulty.contains(hash),
+        });
+        Err(refuse(fault))
     }
 
     /// Whose token it is.
@@ -214,9 +276,44 @@ mod tests {
             (format!("ada {hash} many\n"), "from 1"),
             (format!("ada {hash} 1 2\n"), "more than three"),
             (format!("ada {hash}\nalan {hash}\n"), "line 2: the token of a line above"),
+            (format!("ada {hash}\n\nthis\nthat\n"), "line 3: expected"),
         ] {
             let told = Tokens::parse(&text).unwrap_err();
             assert!(told.contains(part), "{told}");
         }
+    }
+
+    /// A line that is gone is a token that is worth nothing, whatever the other lines are.
+    #[test]
+    fn a_faulty_file_takes_tokens_and_gives_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tokens");
+        let [ada, alan, grace, new] =
+            ["ada", "alan", "grace", "new"].map(|name| add(&file, name, Some(9)).unwrap().to_string());
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let begin = || {
+            fs::write(&file, lines[..3].join("\n")).unwrap();
+            Tokens::read(&file).unwrap()
+        };
+        let known = |tokens: &Tokens| {
+            [&ada, &alan, &grace, &new].map(|token| tokens.holder(token).map(|holder| holder.portions.unwrap()))
+        };
+        let mut tokens = begin();
+        assert_eq!(known(&tokens), [Some(9), Some(9), Some(9), None]);
+        // alan is gone; ada has less, grace's line is faulty, new's is right, and one is nonsense.
+        let less = lines[0].replace(" 9", " 5");
+        fs::write(&file, [&less, "nonsense", &format!("{} x", lines[2]), lines[3]].join("\n")).unwrap();
+        let told = tokens.reread(&file).unwrap_err().to_string();
+        assert!(told.contains("line 2: expected"), "{told}");
+        assert_eq!(known(&tokens), [Some(5), None, Some(9), None]);
+        // What was mended is what the file says.
+        fs::write(&file, [&less, lines[3]].join("\n")).unwrap();
+        tokens.reread(&file).unwrap();
+        assert_eq!(known(&tokens), [Some(5), None, None, Some(9)]);
+        let mut tokens = begin();
+        fs::remove_file(&file).unwrap();
+        tokens.reread(&file).unwrap_err();
+        assert_eq!(tokens.count(), 0, "no file, no token");
     }
 }

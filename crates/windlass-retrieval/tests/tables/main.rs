@@ -96,7 +96,10 @@ fn what_cannot_be_is_refused() {
     let some = rows(&[5, 6]);
     let table = Table::of_rows(&plan_of(&some), &some, &unobserved).unwrap();
     let asker = Asker::of(&table);
-    assert!(matches!(asker.client.query_rows(&[2]), Err(Error::OutOfRange(_))));
+    let refused = asker.client.query_rows(&[2]).unwrap_err();
+    assert!(matches!(refused, Error::OutOfRange(_)));
+    let told = "row is 2, but must be at most 1, or fetch schema.json again: the table may have grown";
+    assert_eq!(refused.to_string(), told);
     assert!(matches!(asker.client.query_rows(&[]), Err(Error::OutOfRange(_))));
     assert!(matches!(asker.client.query_keys(&[b"key"]), Err(Error::WrongQuestion { .. })));
     assert!(matches!(RowStatistics::of::<Vec<u8>>(&[]), Err(Error::Empty)));

@@ -147,7 +147,10 @@ fn run(args: &Args) -> Result<bool> {
         }
         Ok(())
     };
-    let mut asker = Asker::new(remote, &state, args.accept_schema.as_deref(), told)?;
+    let mut asker = Asker::new(remote, &state, args.accept_schema.as_deref(), told)?.telling(|wait| {
+        // Whoever closed it does not want to know.
+        let _ = writeln!(std::io::stderr(), "{wait}");
+    });
     let wanted = match &args.rows[..] {
         [] => Wanted::Keys(args.keys.iter().map(|key| key.clone().into_bytes()).collect()),
         rows => Wanted::Rows(rows.to_vec()),

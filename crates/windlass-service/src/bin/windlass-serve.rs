@@ -240,7 +240,8 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(2).max_blocking_threads(8).enable_all();
     let answered = runtime.build()?.block_on(async {
-        let listener = TcpListener::bind(args.listen).await?;
+        let listener = TcpListener::bind(args.listen).await;
+        let listener = listener.map_err(|error| StartError::listen(args.listen, &error))?;
         let address = format!("{scheme}://{}", listener.local_addr()?);
         let stop = signalled()?;
         announce(args.json, &address);

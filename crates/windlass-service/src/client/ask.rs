@@ -27,6 +27,8 @@ pub struct Asker {
     pub uploads: u64,
     /// Times that the service had no time.
     pub waits: u64,
+    /// Hears how long is waited, and why.
+    told: Option<Box<dyn Fn(&str) + Send + Sync>>,
 }
 
 impl Asker {
@@ -64,7 +66,13 @@ impl Asker {
     pub fn of(remote: Remote, client: Client, keys: Vec<u8>) -> Self {
         let files = TableContext::new(client.setting(), client.schema());
         let name = hex(&sha256(&keys));
-        Self { remote, client: Arc::new(client), files, keys, name, uploads: 0, waits: 0 }
+        Self { remote, client: Arc::new(client), files, keys, name, uploads: 0, waits: 0, told: None }
+    }
+
+    /// Lets `told` hear, before each wait, how long it is and for what.
+    #[must_use]
+    pub fn telling(self, told: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        Self { told: Some(Box::new(told)), ..self }
     }
 
     /// The table's schema.
@@ -140,6 +148,9 @@ impl Asker {
                     let Some(left) = patience.checked_sub(wait) else { return Err(self.remote.refused(&response)) };
                     patience = left;
                     self.waits += 1;
+                    if let Some(told) = &self.told {
+                        told(&format!("waiting {} s {}", wait.as_secs(), reason(&response)));
+                    }
                     std::thread::sleep(wait);
                 }
                 None => return Err(self.remote.refused(&response)),
@@ -219,6 +230,15 @@ impl Asker {
         }
         let cells = decode_record(row, fields.len()).ok_or(AskError::NotARow)?;
         Ok(Some(fields.iter().map(String::as_str).zip(cells).collect()))
+    }
+}
+
+/// For what is waited.
+fn reason(response: &Response) -> &'static str {
+    match response.problem().as_deref() {
+        Some("quota") => "for the quota",
+        Some("stopping") => "for the service, which is ending",
+        _ => "for the service, which has no time now",
     }
 }
 

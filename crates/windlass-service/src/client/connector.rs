@@ -18,6 +18,7 @@ use windlass::wire::WireError;
 use super::access::Access;
 use super::error::{AskError, Result};
 use super::pinned::Pinned;
+use crate::pem;
 
 /// Turns connections to https addresses into TLS by [`Pinned`] certificates.
 pub(super) struct PinnedTls(Arc<ClientConfig>);
@@ -45,8 +46,9 @@ impl PinnedTls {
         let config = match &access.certificate {
             None => config.with_no_client_auth(),
             Some([certificate, key]) => {
-                let private = PrivateKeyDer::from_pem_file(key)
-                    .map_err(|error| refuse(key, format!("no private key can be read from it ({error})")))?;
+                let private = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+                    refuse(key, format!("no private key can be read from it ({})", pem::reason(error)))
+                })?;
                 let config = config.with_client_auth_cert(certificates(certificate)?, private);
                 config.map_err(|error| refuse(key, format!("not the key of {}: {error}", certificate.display())))?
             }
@@ -64,7 +66,8 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> 
     let text = std::fs::read(path).map_err(|error| refuse(WireError::from(error).to_string()))?;
     let no_pem = |what: String| refuse(format!("{what}; give a PEM file with '-----BEGIN CERTIFICATE-----' in it"));
     let read: std::result::Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
-    let read = read.map_err(|error| no_pem(format!("holds a certificate that cannot be read ({error})")))?;
+    let read =
+        read.map_err(|error| no_pem(format!("holds a certificate that cannot be read ({})", pem::reason(error))))?;
     if read.is_empty() {
         return Err(no_pem("there are no certificates in it".to_owned()));
     }

@@ -10,7 +10,7 @@ use ureq::tls::{Certificate, ClientCert, PrivateKey, TlsConfig};
 use ureq::typestate::AgentScope;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
-use ureq::{Agent, RequestBuilder};
+use ureq::{Agent, Proxy, RequestBuilder};
 
 use windlass::wire::WireError;
 use zeroize::Zeroizing;
@@ -29,6 +29,8 @@ pub struct Remote {
     agent: Agent,
     token: Option<Token>,
     patience: Duration,
+    /// The proxy through which it is asked.
+    proxy: Option<String>,
 }
 
 /// What came back.
@@ -70,9 +72,11 @@ impl Remote {
         let Ok(parsed) = address.parse::<Uri>() else {
             return refuse("it is not an address: write it as HOST:PORT, or as a URL");
         };
+        check_port(&parsed)?;
         if (access.authority.is_some() || access.certificate.is_some()) && !is_https(&parsed) {
             return refuse("certificates are for https: write the address as https://HOST:PORT");
         }
+        let mut proxy = Proxy::try_from_env().filter(|proxy| !proxy.is_no_proxy(&parsed));
         let mut config = Agent::config_builder()
             .timeout_global(Some(time))
             .timeout_connect(Some(time.min(Duration::from_secs(20))))
@@ -83,10 +87,13 @@ impl Remote {
             if !is_https(&parsed) {
                 // A proxy is another machine, and would see the token.
                 config = config.proxy(None);
+                proxy = None;
             }
         }
         let agent = agent(config, access)?;
-        Ok(Self { address, agent, token: access.token.clone(), patience: time })
+        // Without its name and password.
+        let proxy = proxy.map(|proxy| format!("{}:{}", proxy.host(), proxy.port()));
+        Ok(Self { address, agent, token: access.token.clone(), patience: time, proxy })
     }
 
     /// Where it is.
@@ -109,8 +116,15 @@ impl Remote {
 
     fn unreachable(&self, error: impl ToString) -> AskError {
         let mut reason = error.to_string();
-        if let Some(remedy) = remedy(&reason) {
-            reason = format!("{reason}; {remedy}");
+        match (&self.proxy, remedy(&reason)) {
+            (Some(proxy), None | Some(RUNNING)) => {
+                reason += &format!(
+                    "; it is asked through the proxy {proxy}, which the environment names (http_proxy, https_proxy, \
+                     all_proxy): look whether that runs, or name the service in no_proxy"
+                );
+            }
+            (_, Some(remedy)) => reason += &format!("; {remedy}"),
+            (None, None) => {}
         }
         AskError::Unreachable { address: self.address.clone(), reason }
     }
@@ -207,9 +221,36 @@ fn plain(text: &str) -> String {
     text.chars().take(300).map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// What to do about a connection that did not come about, where that can be told.
+/// Refuses a port that is no port: it would be left out, and another one asked.
+fn check_port(address: &Uri) -> Result<()> {
+    let authority = address.authority().map_or("", |authority| authority.as_str());
+    let port = authority.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
+    match port {
+        Some(port) if !port.is_empty() && !port.parse::<u16>().is_ok_and(|port| port > 0) => {
+            let reason = format!("'{}' is not a port: give a number from 1 to 65535", plain(port));
+            Err(AskError::Address { reason })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What to do where nobody listens.
+const RUNNING: &str = "look whether the service is running, and at this address";
+
+/// What to do about a connection that did not come about or that broke, where that can be told.
 fn remedy(reason: &str) -> Option<&'static str> {
-    const REMEDIES: [(&str, &str); 11] = [
+    const STRANGE: &str = "the service does not take the certificate of --cert: an authority that it knows must have \
+         signed it (the service's --tls-client-ca), or it must be in that file itself and must not call itself an \
+         authority, as 'openssl req -x509' makes it: add -addext basicConstraints=critical,CA:FALSE";
+    const BROKEN: &str = "the connection was ended on the other side, as when a service is stopped: ask again when it \
+         runs, and tell its owner if it stays so";
+    const REMEDIES: &[(&str, &str)] = &[
+        ("alert: CertificateUnknown", STRANGE),
+        ("alert: BadCertificate", STRANGE),
+        ("alert: UnknownCA", STRANGE),
+        // Signed by another authority of the same name.
+        ("alert: DecryptError", STRANGE),
+        ("alert: CertificateExpired", "the certificate of --cert is no longer valid: get a new one"),
         ("UnknownIssuer", "give the certificate of the authority that signed the service's with --ca FILE"),
         (
             "CaUsedAsEndEntity",
@@ -224,9 +265,12 @@ fn remedy(reason: &str) -> Option<&'static str> {
             "CertificateRequired",
             "the service asks for a certificate of yours: give it with --cert FILE --cert-key FILE",
         ),
-        ("UnknownCA", "the service does not know the authority that signed the certificate of --cert"),
         ("InvalidContentType", "it may not speak https: write the address as http://HOST:PORT"),
-        ("refused", "look whether the service is running, and at this address"),
+        ("http parse fail", "it may speak https alone: write the address as https://HOST:PORT"),
+        ("Peer disconnected", BROKEN),
+        ("reset by peer", BROKEN),
+        ("Broken pipe", BROKEN),
+        ("refused", RUNNING),
     ];
     REMEDIES.iter().find(|(part, _)| reason.contains(part)).map(|(_, remedy)| *remedy)
 }

@@ -85,6 +85,54 @@ fn what_is_no_service_is_told_with_a_remedy() {
     }
     let nobody = text(&ask(dir.path(), &["127.0.0.1:1", "--key", "k"]).stderr);
     assert!(nobody.contains("look whether the service is running"), "{nobody}");
+    for (address, part) in [
+        ("127.0.0.1:99999", "'99999' is not a port"),
+        ("127.0.0.1:0", "'0' is not a port"),
+        ("http://[::1]:70000", "'70000' is not a port"),
+        ("http://[::1]:1", "look whether the service is running"),
+        (&somebody(""), "the connection was ended on the other side"),
+    ] {
+        let told = text(&ask(dir.path(), &[address, "--key", "k"]).stderr);
+        assert!(told.contains(part), "{address}: {told}");
+    }
+}
+
+/// Where a proxy is asked, the message names it, and not its password.
+#[test]
+fn a_proxy_that_does_not_answer_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = asking(dir.path(), &["tables.example:8765", "--key", "k"]);
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"] {
+        command.env_remove(name);
+    }
+    let told = text(&command.env("http_proxy", "http://me:secret@127.0.0.1:1").output().unwrap().stderr);
+    assert!(told.contains("through the proxy 127.0.0.1:1") && told.contains("no_proxy"), "{told}");
+    assert!(!told.contains("secret"), "{told}");
+    let told = text(&command.env("no_proxy", "tables.example").output().unwrap().stderr);
+    assert!(!told.contains("proxy"), "{told}");
+}
+
+/// Whoever waits says for what.
+#[test]
+fn a_wait_for_the_quota_is_told() {
+    let service = Running::small("--quota 30");
+    let most: Vec<String> = (0..30).flat_map(|k| ["--key".to_owned(), format!("key {k}")]).collect();
+    let most: Vec<&str> = most.iter().map(String::as_str).collect();
+    let first = service.ask(&most);
+    assert!(first.status.success() && !text(&first.stderr).contains("waiting"), "{}", text(&first.stderr));
+    let waited = service.ask(&most[..24]);
+    let told = text(&waited.stderr);
+    assert!(waited.status.success(), "{told}");
+    assert!(told.lines().any(|line| line.starts_with("waiting ") && line.ends_with(" s for the quota")), "{told}");
+}
+
+/// An answer that takes longer than the service gives it.
+#[test]
+fn an_answer_that_takes_too_long_names_the_option() {
+    let service = Running::small("--answer-seconds 0.001");
+    let told = text(&service.ask(&["--key", "key 1"]).stderr);
+    assert!(told.contains("(504)") && told.contains("--answer-seconds"), "{told}");
+    assert!(told.contains("tell who runs the service"), "{told}");
 }
 
 /// Where standard output is closed nothing is asked, and no key is made.
@@ -346,7 +394,9 @@ fn a_quota_counts_portions() {
     asker.introduce().unwrap();
     let wanted = |count: usize| Wanted::Keys((10..10 + count).map(|k| format!("key {k}").into_bytes()).collect());
     for refused in [asker.ask(&wanted(1)), asker.ask_in_portions(&wanted(6))] {
-        assert_eq!(refusal(&refused.unwrap_err()), (413, "too-large"));
+        let refused = refused.unwrap_err();
+        assert_eq!(refusal(&refused), (413, "above-quota"));
+        assert!(refused.to_string().contains("a larger quota") && !refused.to_string().contains("body"), "{refused}");
     }
     assert_eq!(asker.ask_in_portions(&wanted(5)).unwrap().len(), 5, "short rows are one portion each");
     eventually("it is told", || service.log().contains("more portions than the quota of a minute has"));

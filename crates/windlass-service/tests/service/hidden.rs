@@ -52,7 +52,7 @@ fn every_guess_is_counted() {
     let service = serving("--quota 10");
     let mut asker = service.asker();
     asker.introduce().unwrap();
-    assert_eq!(refusal(&asker.ask(&wanted(&["a"; 11])).unwrap_err()), (413, "too-large"));
+    assert_eq!(refusal(&asker.ask(&wanted(&["a"; 11])).unwrap_err()), (413, "above-quota"));
     // Six keys and six rows are more than ten.
     let keys = ["key 1"; 6];
     let blinding = windlass_retrieval::Blinding::new(&keys).unwrap();
@@ -78,27 +78,61 @@ fn points_that_are_none_and_tables_that_hide_nothing_are_refused() {
     assert_eq!((refused.status, refused.problem().as_deref()), (404, Some("not-hidden")));
 }
 
-/// A table that came into the place of the first one is hidden by another key, or not at all: the
-/// service says which.
+/// Moves the table that is served away, and another one into its place.
+fn replace(service: &Running, next: &Path, away: &str) {
+    std::fs::rename(service.table(), service.dir.path().join(away)).unwrap();
+    std::fs::rename(next, service.table()).unwrap();
+}
+
+/// A table that is hidden by another key, or not at all, is not served in the place of the first one:
+/// the service goes on with the version before it.
 #[test]
-fn a_table_that_is_hidden_by_another_key_is_not_called_plain() {
+fn a_table_that_does_not_fit_the_key_of_the_service_is_not_served() {
     let service = serving("");
-    let points = windlass_retrieval::Blinding::new(&["key 7"]).unwrap();
-    let remote = service.remote();
-    let kind = || remote.blind(points.points()).unwrap().problem();
-    assert_eq!(kind(), None);
+    let mut asker = service.asker();
+    asker.introduce().unwrap();
+    let mut found = || asker.ask(&wanted(&["key 7"])).unwrap().remove(0).unwrap();
+    assert_eq!(found(), b"row 7");
+    let schema = service.remote().get("/schema").unwrap();
+    // Hidden by another key.
     let next = tempfile::tempdir_in(service.dir.path()).unwrap();
-    hidden_table(next.path(), &entries(40, "row"));
-    std::fs::rename(service.table(), service.dir.path().join("first")).unwrap();
-    std::fs::rename(next.path().join("table"), service.table()).unwrap();
-    eventually("the other table is seen", || kind().is_some());
-    let refused = remote.blind(points.points()).unwrap();
-    assert_eq!((refused.status, refused.problem().as_deref()), (500, Some("other-oprf-key")));
-    assert!(text(&refused.body).contains("is not the one that hides the keys"), "{}", text(&refused.body));
-    eventually("it is told", || service.log().contains("nobody can be helped with the keys of this table"));
+    hidden_table(next.path(), &entries(40, "raw"));
+    replace(&service, &next.path().join("table"), "first");
+    eventually("it is told", || service.log().contains("the OPRF key is not the one that hides the keys"));
+    assert_eq!(found(), b"row 7");
+    // Not hidden at all: there is no table for a while, as with `mv` and `cp`.
+    let plain = service.dir.path().join("plain");
+    crate::common::keyed_table(&plain, &entries(40, "raw"));
     std::fs::rename(service.table(), service.dir.path().join("second")).unwrap();
-    crate::common::keyed_table(&service.table(), &entries(4, "row"));
-    eventually("the plain table is seen", || kind().as_deref() == Some("not-hidden"));
+    eventually("it is missed", || service.log().contains("cannot be opened again"));
+    std::fs::rename(&plain, service.table()).unwrap();
+    eventually("it is told", || service.log().contains("the keys of this table are not hidden"));
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let told = service.log().matches("the keys of this table are not hidden").count();
+    assert_eq!(told, 1, "once: {}", service.log());
+    assert!(!service.log().contains("the table was replaced"), "{}", service.log());
+    assert_eq!(service.remote().get("/schema").unwrap().body, schema.body);
+    assert_eq!(found(), b"row 7");
+    // The next version of the first table is served as ever.
+    replace(&service, &service.dir.path().join("first"), "third");
+    let key = OprfKey::load(&service.dir.path().join("oprf.key")).unwrap();
+    let changes = [KeyChange::Set("key 7".into(), "other".into())];
+    Table::change_hidden(&service.table(), &changes, &key, &unobserved).unwrap();
+    eventually("the change is seen", || found() == b"other");
+}
+
+#[test]
+fn a_hidden_table_is_not_served_without_its_key() {
+    let service = Running::small("");
+    let mut asker = service.asker();
+    asker.introduce().unwrap();
+    let next = tempfile::tempdir_in(service.dir.path()).unwrap();
+    hidden_table(next.path(), &entries(40, "raw"));
+    replace(&service, &next.path().join("table"), "first");
+    eventually("it is told", || service.log().contains("--oprf-key FILE"));
+    assert_eq!(asker.ask(&wanted(&["key 7"])).unwrap(), [Some(b"row 7".to_vec())]);
+    assert_eq!(text(&service.ask(&["--key", "key 8"]).stdout), "key 8: row 8\n");
+    assert!(!service.log().contains("the table was replaced"), "{}", service.log());
 }
 
 #[test]

@@ -57,9 +57,13 @@ fn cut_and_altered_bodies_are_refused_with_a_cause_and_harm_nobody() {
 fn long_bodies_and_odd_requests_are_refused_before_they_are_read() {
     let service = Running::small("--rows 2");
     let name = "0".repeat(64);
-    for (path, length) in [(format!("PUT /keys/{name}"), 100 << 20), (format!("POST /ask?keys={name}"), 10 << 20)] {
+    let question = ["#too-large", "those of a request for 2 rows", "ask for fewer rows"];
+    let keys = ["#keys-too-large", "bytes are read", "make evaluation keys for the schema of this table"];
+    for (path, length, parts) in
+        [(format!("PUT /keys/{name}"), 100 << 20, keys), (format!("POST /ask?keys={name}"), 10 << 20, question)]
+    {
         let answer = service.raw(format!("{path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n").as_bytes());
-        assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("#too-large"), "{answer}");
+        assert!(answer.starts_with("HTTP/1.1 413") && parts.iter().all(|part| answer.contains(part)), "{answer}");
     }
     // Without a length it ends where the limit is.
     let chunk = [b"100000\r\n".to_vec(), vec![7; 1 << 20], b"\r\n".to_vec()].concat();
@@ -78,6 +82,10 @@ fn long_bodies_and_odd_requests_are_refused_before_they_are_read() {
     assert_eq!(asker.ask(&rows(2)).unwrap().len(), 2);
     let refused = asker.ask(&rows(20)).unwrap_err().to_string();
     assert!(refused.contains("longer than this table allows"), "{refused}");
+    assert!(refused.contains("a request for 2 rows"), "{refused}");
+    // One row too many still fits the bytes that are heard.
+    let refused = asker.ask(&rows(3)).unwrap_err().to_string();
+    assert!(refused.contains("2 rows"), "{refused}");
     for (request, status) in [
         ("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "404"),
         ("DELETE /schema HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "405"),

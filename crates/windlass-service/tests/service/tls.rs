@@ -51,7 +51,8 @@ fn questions_over_tls_and_none_to_strangers() {
     let none = service.ask(&["--key", "key 7", "--ca", "none.pem"]);
     assert!(text(&none.stderr).contains("none.pem: there are no certificates in it; give a PEM file"));
     let plain = service.address.replace("https", "http");
-    assert!(Asker::schema(&Remote::new(&plain, None, Duration::from_secs(20)).unwrap()).is_err());
+    let told = Asker::schema(&Remote::new(&plain, None, Duration::from_secs(20)).unwrap()).unwrap_err().to_string();
+    assert!(told.contains("write the address as https://HOST:PORT"), "{told}");
 }
 
 #[test]
@@ -126,9 +127,55 @@ fn a_service_that_asks_for_certificates_answers_those_who_have_one() {
     let refused = service.ask(&asked);
     let told = text(&refused.stderr);
     assert!(refused.status.code() == Some(2) && told.contains("--cert FILE --cert-key FILE"), "{told}");
-    assert_eq!(with("own.pem", "own-key.pem").status.code(), Some(2), "no authority signed it");
+    let refused = with("own.pem", "own-key.pem");
+    assert_eq!(refused.status.code(), Some(2), "no authority signed it");
+    assert!(text(&refused.stderr).contains("--tls-client-ca"), "{}", text(&refused.stderr));
     let told = text(&with("client.pem", "own-key.pem").stderr);
     assert!(told.contains("own-key.pem: not the key of client.pem"), "{told}");
     let told = text(&with("client.pem", "ca.pem").stderr);
     assert!(told.contains("ca.pem: no private key"), "{told}");
+}
+
+/// `openssl req -x509` makes certificates that call themselves authorities: the service takes none of
+/// them for a client, though it is in its file.
+#[test]
+fn a_clients_certificate_that_calls_itself_an_authority_is_refused_with_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    write_self_signed(dir.path(), ["own.pem", "own-key.pem"], plain(&["ada.example"]));
+    keyed_table(&dir.path().join("table"), &entries(40, "row"));
+    write_self_signed(dir.path(), ["cert.pem", "key.pem"], params(&["127.0.0.1"]));
+    let service = Running::at(dir, "--tls-cert cert.pem --tls-key key.pem --tls-client-ca own.pem");
+    let asked = ["--key", "key 7", "--ca", "cert.pem", "--cert", "own.pem", "--cert-key", "own-key.pem"];
+    let told = text(&service.ask(&asked).stderr);
+    assert!(told.contains("basicConstraints=critical,CA:FALSE"), "{told}");
+}
+
+#[test]
+fn what_keeps_a_service_from_starting_is_told_with_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    keyed_table(&dir.path().join("table"), &entries(4, "row"));
+    write_self_signed(dir.path(), ["cert.pem", "key.pem"], params(&["127.0.0.1"]));
+    write_self_signed(dir.path(), ["other.pem", "other-key.pem"], params(&["127.0.0.1"]));
+    for name in ["cert.pem", "key.pem"] {
+        let whole = std::fs::read_to_string(dir.path().join(name)).unwrap();
+        std::fs::write(dir.path().join(format!("cut-{name}")), &whole[..whole.len() - 40]).unwrap();
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.local_addr().unwrap().to_string();
+    for (arguments, parts) in [
+        ("--tls-cert cert.pem --tls-key other-key.pem", ["other-key.pem: not the key of", "in cert.pem: give the key"]),
+        ("--tls-cert cut-cert.pem --tls-key key.pem", ["cut-cert.pem: ", "copy it again whole"]),
+        ("--tls-cert cert.pem --tls-key cut-key.pem", ["cut-key.pem: ", "copy it again whole"]),
+        ("--tls-cert cert.pem --tls-key cert.pem", ["cert.pem: ", "there is no private key in it"]),
+        (&format!("--listen {taken}"), [&taken[..], "another port with --listen"]),
+        ("--listen 192.0.2.7:8765", ["192.0.2.7:8765: ", "this machine does not have that address"]),
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_windlass-serve"));
+        let command = command.args(["--table", "table"]).args(arguments.split_whitespace());
+        let ended = command.current_dir(dir.path()).output().unwrap();
+        let told = text(&ended.stderr);
+        let last = told.lines().last().unwrap_or_default();
+        assert!(ended.status.code() == Some(2) && parts.iter().all(|part| last.contains(part)), "{arguments}: {told}");
+    }
+    drop(listener);
 }
