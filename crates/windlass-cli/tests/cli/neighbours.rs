@@ -186,7 +186,7 @@ fn columns_of_one_file_are_left_out() {
     assert!(fail(at, &format!("{line} --skip kind")).contains("--skip name"));
     let found = succeed(at, &format!("{line} --skip kind --skip name"));
     assert_eq!(indices(&found, 0), [1]);
-    for line in [line, "search --table t.csv --plan"] {
+    for line in [&format!("{line} --skip name")[..], "search --table t.csv --plan"] {
         let message = fail(at, &format!("{line} --skip kind --skip nowhere"));
         assert!(message.contains("no column 'nowhere' in t.csv"), "{message}");
     }
