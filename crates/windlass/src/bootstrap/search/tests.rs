@@ -141,10 +141,6 @@ fn the_condition_that_an_index_fails_is_named() {
     for m in (15_001..17_001).step_by(2) {
         let suited = Candidate::examine(&spec, m).unwrap();
         assert_eq!(suited.as_ref().ok(), all.iter().find(|one| one.m == m), "{m}: {suited:?}");
-        let of_factors = |why: &Unsuited| matches!(why, Unsuited::NoFirstFactor { .. } | Unsuited::NotCyclic { .. });
-        if suited.as_ref().is_err_and(of_factors) {
-            assert!(evaluation_hypercube(m, 3).is_err(), "{m}: {suited:?}");
-        }
     }
 }
 
