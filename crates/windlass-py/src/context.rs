@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use windlass::needs::KeyRequest;
 use windlass::NeedsKeys;
+use windlass::needs::KeyRequest;
 
 use crate::array::PyCiphertext;
 use crate::bootstrapping::PyBootstrapping;
