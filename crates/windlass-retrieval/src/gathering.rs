@@ -103,6 +103,10 @@ impl<C: Deref<Target = Client>> Gathering<C> {
     /// # Errors
     /// [`Error::BadRow`] while some are not whole.
     pub fn rows(self) -> Result<Vec<Option<Vec<u8>>>> {
+        // A row that was not asked for yet is not one that is not there.
+        if !self.open.is_empty() {
+            return Err(Error::BadRow);
+        }
         let contents = &self.client.schema().contents;
         self.rows.into_iter().map(|row| row.finish(contents)).collect()
     }
