@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::RangedI64ValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use windlass_secrets::SealArgs;
 
 use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 use crate::session::DEFAULT_PARAMETERS;
+use crate::whole_number::from;
 
 /// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
 /// never learns which row was asked for.
@@ -24,11 +24,6 @@ pub struct Cli {
     /// Threads to use [default: one for each core].
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = from(1).range(..=1024))]
     pub threads: Option<usize>,
-}
-
-/// A whole number from `least` on: what is refused is told the range.
-pub fn from(least: i64) -> RangedI64ValueParser<usize> {
-    RangedI64ValueParser::new().range(least..)
 }
 
 /// The commands.

@@ -23,6 +23,7 @@ mod session;
 mod table;
 mod tables;
 mod values;
+mod whole_number;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use windlass_retrieval::vectors::Metric;
 use windlass_secrets::SealArgs;
 
-use crate::args::from;
 use crate::key_file::SecretKeyArgs;
+use crate::whole_number::from;
 
 /// What a file of vectors may be.
 const VECTORS_HELP: &str = "\

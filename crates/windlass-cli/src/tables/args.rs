@@ -6,8 +6,8 @@ use clap::{Args, Subcommand};
 use windlass_retrieval::Wanted;
 use windlass_secrets::SealArgs;
 
-use crate::args::from;
 use crate::key_file::SecretKeyArgs;
+use crate::whole_number::from;
 
 /// The steps of lookups in tables of any size.
 #[derive(Debug, Subcommand)]
