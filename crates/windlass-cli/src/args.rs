@@ -7,8 +7,10 @@ use clap::{Args, Parser, Subcommand};
 use windlass_secrets::SealArgs;
 
 use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
-use crate::session::DEFAULT_PARAMETERS;
 use crate::whole_number::from;
+
+/// The name of the parameter set that is used unless another is asked for.
+pub const DEFAULT_PARAMETERS: &str = "demo";
 
 /// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
 /// never learns which row was asked for.

@@ -7,7 +7,7 @@ use windlass::lookup::Lookup;
 use windlass::wire::{WireContext, hex};
 use windlass::{Context, Params, Scheme};
 
-use crate::args::SourceArgs;
+use crate::args::{DEFAULT_PARAMETERS, SourceArgs};
 use crate::error::{CliError, Result};
 use crate::report::{print_message, rounded_down, shortened};
 use crate::schema::{Parameters, Schema};
@@ -15,9 +15,6 @@ use crate::table::Table;
 
 /// Below this many bits a schema's parameters are refused.
 pub const SECURE_BITS: f64 = 128.0;
-
-/// The name of the parameter set that is used unless another is asked for.
-pub const DEFAULT_PARAMETERS: &str = "demo";
 
 /// Before anything is made under parameters that somebody chose himself: whoever takes fewer than
 /// 128 bits says so. The name of a preset does, for it begins with `insecure` or `paper`; the name
