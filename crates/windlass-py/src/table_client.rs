@@ -15,7 +15,7 @@ use crate::runtime::quick;
 use crate::table_errors::raise_table;
 use crate::table_gathering::PyTableGathering;
 use crate::table_oprf::{Asking, PyHiddenKeys, PyTableBlinding};
-use crate::table_rows::{keys_of, numbers_of, row_bytes};
+use crate::table_rows::{keys_of, numbers_of, row_bytes, to_records, to_rows};
 
 /// A client of a table: it asks for rows, and reads them out of answers.
 ///
@@ -41,8 +41,8 @@ use crate::table_rows::{keys_of, numbers_of, row_bytes};
 /// [b'1815']
 #[pyclass(frozen, weakref, name = "TableClient", module = "windlass")]
 pub struct PyTableClient {
-    pub client: Arc<Client>,
-    pub files: TableContext,
+    client: Arc<Client>,
+    files: TableContext,
     key_files: KeyContext,
 }
 
@@ -80,21 +80,6 @@ impl PyTableClient {
             asking.open(client.schema(), client.read(&answer, &asking.wanted)?)
         })
     }
-}
-
-/// Rows as Python has them.
-pub fn to_rows(py: Python<'_>, rows: Vec<Option<Vec<u8>>>) -> Vec<Option<Bound<'_, PyBytes>>> {
-    rows.into_iter().map(|row| row.map(|row| PyBytes::new(py, &row))).collect()
-}
-
-/// Rows as dictionaries of the columns of a client's table.
-pub fn to_records<'py>(
-    py: Python<'py>,
-    client: &PyTableClient,
-    rows: Vec<Option<Bound<'py, PyBytes>>>,
-) -> PyResult<Bound<'py, PyList>> {
-    let restore = PyModule::import(py, "windlass._arrow")?.getattr("records")?;
-    Ok(restore.call1((client.fields(), rows))?.cast_into()?)
 }
 
 fn read_schema(py: Python<'_>, schema: &Bound<'_, PyAny>) -> PyResult<(Schema, Arc<Setting>)> {
@@ -245,8 +230,8 @@ impl PyTableClient {
     /// ------
     /// HiddenKeysError, DTypeError
     ///     As :meth:`query`; what else it raises comes with the first question.
-    fn in_portions(slf: &Bound<'_, Self>, wanted: &Bound<'_, PyAny>) -> PyResult<PyTableGathering> {
-        Ok(PyTableGathering::new(slf, slf.get().asking(wanted)?))
+    fn in_portions(&self, wanted: &Bound<'_, PyAny>) -> PyResult<PyTableGathering> {
+        Ok(PyTableGathering::new(&self.client, self.asking(wanted)?))
     }
 
     /// Hides keys from the server, for a table that hides keys.
@@ -325,7 +310,7 @@ impl PyTableClient {
     /// FileError
     ///     For a row that does not have the table's columns; and as :meth:`rows`.
     fn records<'py>(&self, answer: &Bound<'py, PyAny>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
-        to_records(answer.py(), self, self.rows(answer, wanted)?)
+        to_records(answer.py(), self.fields(), self.rows(answer, wanted)?)
     }
 
     /// Writes the secret key to a new file that its owner alone may read (mode 0600).

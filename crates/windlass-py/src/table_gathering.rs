@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use windlass::wire::{from_bytes, to_bytes};
-use windlass_retrieval::{Answer, Client, Gathering, Result};
+use windlass_retrieval::{Answer, Client, Gathering, Result, TableContext};
 
 use crate::runtime::quick;
-use crate::table_client::{PyTableClient, to_records, to_rows};
 use crate::table_errors::raise_table;
 use crate::table_oprf::Asking;
-use crate::table_rows::row_bytes;
+use crate::table_rows::{row_bytes, to_records, to_rows};
 
 /// Rows that are asked for in portions, in as many questions as the longest of them takes.
 ///
@@ -30,16 +29,18 @@ use crate::table_rows::row_bytes;
 /// [1, 50000]
 #[pyclass(frozen, weakref, name = "TableGathering", module = "windlass")]
 pub struct PyTableGathering {
-    client: Py<PyTableClient>,
+    client: Arc<Client>,
+    files: TableContext,
     asking: Asking,
     gathering: Mutex<Gathering<Arc<Client>>>,
 }
 
 impl PyTableGathering {
     /// What a client asks for.
-    pub fn new(client: &Bound<'_, PyTableClient>, asking: Asking) -> Self {
-        let gathering = Mutex::new(Gathering::new(Arc::clone(&client.get().client), asking.wanted.clone()));
-        Self { client: client.clone().unbind(), asking, gathering }
+    pub fn new(client: &Arc<Client>, asking: Asking) -> Self {
+        let gathering = Mutex::new(Gathering::new(Arc::clone(client), asking.wanted.clone()));
+        let files = TableContext::new(client.setting(), client.schema());
+        Self { client: Arc::clone(client), files, asking, gathering }
     }
 
     fn open(&self) -> MutexGuard<'_, Gathering<Arc<Client>>> {
@@ -47,8 +48,7 @@ impl PyTableGathering {
     }
 
     fn found(&self, py: Python<'_>) -> PyResult<Vec<Option<Vec<u8>>>> {
-        let found =
-            |gathering: Gathering<Arc<Client>>| self.asking.open(self.client.get().client.schema(), gathering.rows()?);
+        let found = |gathering: Gathering<Arc<Client>>| self.asking.open(self.client.schema(), gathering.rows()?);
         quick(py, || Ok(found(self.open().clone())))?.map_err(|error| raise_table(py, error))
     }
 }
@@ -66,7 +66,7 @@ impl PyTableGathering {
     /// ParameterError
     ///     As :meth:`TableClient.query`.
     fn query<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let files = &self.client.get().files;
+        let files = &self.files;
         let made = || -> Result<Option<Vec<u8>>> {
             let query = self.open().query()?;
             Ok(query.map(|query| to_bytes(files, &query)).transpose()?.map(|bytes| bytes.to_vec()))
@@ -86,7 +86,7 @@ impl PyTableGathering {
     /// FileError, OtherContext, OtherKeyPair, NotDecryptable
     ///     As :meth:`TableClient.rows`; then the question can be asked again.
     fn read(&self, py: Python<'_>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (bytes, files) = (row_bytes(answer, "an answer")?, &self.client.get().files);
+        let (bytes, files) = (row_bytes(answer, "an answer")?, &self.files);
         let read = || -> Result<()> {
             let answer: Answer = from_bytes(files, &bytes)?;
             self.open().read(&answer)
@@ -126,7 +126,7 @@ impl PyTableGathering {
     /// ParameterError, FileError
     ///     As :meth:`TableClient.records` and :meth:`rows`.
     fn records<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        to_records(py, self.client.get(), self.rows(py)?)
+        to_records(py, self.client.schema().fields.clone(), self.rows(py)?)
     }
 
     fn __repr__(&self) -> String {

@@ -1,13 +1,28 @@
-//! Rows and keys of tables, out of Python's values.
+//! Rows and keys of tables, out of Python's values and into them.
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyString};
+use pyo3::types::{PyBool, PyBytes, PyList, PyMemoryView, PyString};
 
 use crate::error::plain;
 use crate::natural::Natural;
 use crate::numbers::numpy;
 use crate::pickle::Bytes;
+
+/// Rows as Python has them.
+pub fn to_rows(py: Python<'_>, rows: Vec<Option<Vec<u8>>>) -> Vec<Option<Bound<'_, PyBytes>>> {
+    rows.into_iter().map(|row| row.map(|row| PyBytes::new(py, &row))).collect()
+}
+
+/// Rows as dictionaries of the columns of their table.
+pub fn to_records<'py>(
+    py: Python<'py>,
+    fields: Vec<String>,
+    rows: Vec<Option<Bound<'py, PyBytes>>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let restore = PyModule::import(py, "windlass._arrow")?.getattr("records")?;
+    Ok(restore.call1((fields, rows))?.cast_into()?)
+}
 
 /// Strings of bytes, one after another: a million of them are two pieces of memory.
 #[derive(Debug, Default)]
