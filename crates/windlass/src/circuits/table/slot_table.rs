@@ -21,9 +21,9 @@ use crate::integer::Integer;
 /// k, entry p^r − k. Slots must hold integers, and others are refused.
 ///
 /// *How.* Modulo p, and where the function is a polynomial modulo p^r, it is evaluated as one
-/// ([`super::PolynomialPlan`]); tables of the form a·x + b cost no product. Others are polynomials of
+/// ([`crate::circuits::PolynomialPlan`]); tables of the form a·x + b cost no product. Others are polynomials of
 /// degree below p in each of the r digits of x to base p. The digits come out one after the other, as
-/// in [`super::DigitRemoval`], each as an integer modulo p^r, and products of monomials are added
+/// in [`crate::circuits::DigitRemoval`], each as an integer modulo p^r, and products of monomials are added
 /// before they are relinearised. Only digits on which the table depends are taken. Of several ways
 /// the one with the least products + 10·depth is planned.
 ///
