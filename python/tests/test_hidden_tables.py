@@ -91,7 +91,7 @@ def test_the_plain_way_is_refused_by_type(table: wl.Table, key: wl.OprfKey) -> N
         (
             wl.NoParameters,
             "at most",
-            lambda: wl.Table.from_items({"a": bytes(9_000)}, oprf_key=key),
+            lambda: wl.Table.from_items({"a": bytes(20_000)}, oprf_key=key),
         ),
         (wl.ParameterError, "keyed=True", lambda: wl.table_plan(10, 10, hidden=True)),
     ]
