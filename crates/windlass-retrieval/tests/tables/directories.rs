@@ -200,7 +200,7 @@ fn readers_keep_their_version_while_rows_change() {
     let changes = [RowChange::Append(b"new".to_vec()), RowChange::Set(0, b"other".to_vec()), RowChange::Clear(2)];
     let after = Table::change_rows(dir.path(), &changes, &unobserved).unwrap();
     assert_eq!(asker.rows(&before, &[0, 2]), [some[0].clone(), some[2].clone()]);
-    // Old clients may ask for old rows; the new one is for who reads the new schema.
+    // Old clients may ask for old rows. Clients that read the new schema may ask for the new one.
     assert_eq!(asker.rows(&after, &[0, 1, 2, 3]), [b"other".to_vec(), vec![], vec![], some[3].clone()]);
     assert_eq!(Asker::of(&after).rows(&after, &[4]), [b"new".to_vec()]);
     assert_eq!((before.revision(), after.revision()), (0, 1));

@@ -240,7 +240,7 @@ fn check(spec: &SearchSpec) -> Result<()> {
     Ok(Limits::between(spec.phi.0, 1 << 17).check("the largest phi(m)", spec.phi.1)?)
 }
 
-/// The candidate of an odd m, or why it is none, cheapest questions first.
+/// The candidate of an odd m, or the condition that m fails. Cheap conditions come first.
 fn candidate(spec: &SearchSpec, m: u64) -> std::result::Result<Candidate, Unsuited> {
     let p = spec.p;
     if m % p == 0 {

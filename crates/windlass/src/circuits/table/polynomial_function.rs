@@ -1,6 +1,6 @@
 //! Functions modulo p^r that are polynomials with integer coefficients.
 //!
-//! Modulo p all are. Modulo p^r they are few (x ↦ ⌊x/p⌋ is none): Newton's form Σ c_n·x(x − 1)..(x −
+//! Modulo p all are. Modulo p^r few are (x ↦ ⌊x/p⌋ is not): Newton's form Σ c_n·x(x − 1)..(x −
 //! n + 1) has its coefficients modulo p^{r−v}, v = v_p(n!), so that p^v has to divide what is missing
 //! at n, and the sum ends where v ≥ r.
 
