@@ -79,9 +79,10 @@ def test_the_program_of_the_readme_runs() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300, env=environment)
 
 
+GUIDES = [ROOT / "docs" / name for name in ["bootstrapping.md", "linear-maps.md", "trace.md"]]
 PAGES_WITH_PROGRAMS = [
     path for path in sorted(PAGES.glob("*.md")) if path.stem not in {"peers", "ray", "tables"}
-]
+] + GUIDES
 
 
 def test_the_pages_are_there() -> None:

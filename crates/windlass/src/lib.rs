@@ -123,4 +123,5 @@ pub use windlass_rlwe as rlwe;
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/linear-maps.md")]
 #[doc = include_str!("../../../docs/bootstrapping.md")]
+#[doc = include_str!("../../../docs/trace.md")]
 pub struct Pages;
