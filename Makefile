@@ -7,11 +7,12 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint unit docs python wheel site bench nightly constant-time fuzz deny sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly constant-time fuzz deny sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
 	@echo "make test      format, lints, tests, documentation, of Rust and of Python"
+	@echo "make prose     spelling and forbidden phrases (in make lint too)"
 	@echo "make wheel     the Python package as a file, for any Linux since 2018"
 	@echo "make bench     the standard benchmark (not a test)"
 	@echo "make site      the documentation as a site, in target/site/html"
@@ -41,13 +42,27 @@ format: setup
 	$(CARGO) fmt --manifest-path tools/fuzz/Cargo.toml -- --check
 	$(CARGO) fmt --manifest-path tools/constant-time/Cargo.toml -- --check
 
-lint: setup
+lint: setup prose
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
 	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)
 
 # Programs outside of the workspace. The lints need neither libFuzzer nor its C++ compiler.
 lint_tool = $(CARGO) clippy --locked --target-dir target/lint --manifest-path tools/$(1)/Cargo.toml -- -D warnings
+
+# Misspelt words, and the phrases of tools/prose/phrases.txt. typos comes ready from pip.
+TYPOS_VERSION = 1.52.0
+TYPOS_ENV = target/tools/typos-$(TYPOS_VERSION)
+IN_TYPOS_ENV = . $(TYPOS_ENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/activate &&
+
+$(TYPOS_ENV)/made:
+	$(PYTHON) -m venv $(TYPOS_ENV)
+	$(IN_TYPOS_ENV) pip install --quiet --disable-pip-version-check typos==$(TYPOS_VERSION)
+	@touch $@
+
+prose: $(TYPOS_ENV)/made
+	$(IN_TYPOS_ENV) typos
+	$(IN_TYPOS_ENV) python tools/prose/check.py
 
 # Without incremental compilation, which only costs time where everything is built once. The lints have
 # compiled the examples.
@@ -190,7 +205,7 @@ ESTIMATOR ?= target/estimator/lattice-estimator
 SAGE_PYTHON ?= $(ESTIMATOR_ENV)/bin/python
 MINUTES ?= inf
 
-# QUICK=1 runs the keys that matter, in less than an hour (docs/attacks.md), and always from the beginning.
+# QUICK=1 runs the keys that matter, in less than an hour (docs/explanation/attacks.md), and always from the beginning.
 # Of the environment a file of its own says that it is made: its python is a link to the system's.
 estimates: setup $(patsubst %/bin/python,%/made,$(filter $(ESTIMATOR_ENV)/%,$(SAGE_PYTHON))) $(filter target/%,$(ESTIMATOR))
 ifdef QUICK
