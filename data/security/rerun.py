@@ -1,4 +1,4 @@
-"""Every λ that Windlass states, put to the lattice estimator.
+"""Every λ that Windlass states, beside what the lattice estimator computes.
 
 ``make estimates`` is the command (README.md beside this file); this is what it runs::
 

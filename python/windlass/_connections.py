@@ -278,7 +278,7 @@ class Requests(BaseHTTPRequestHandler):
             self._refuse(Problem("failed", type(error).__name__))
 
     def _body(self, most: int, *, keep: bool) -> bytes:
-        """The body of a request, of at most so many bytes; nothing of it unless `keep`."""
+        """The body of a request, of at most `most` bytes; nothing of it unless `keep`."""
         length, kept = self._unread, bytearray()
         if length > most + _HEARD:
             self._lost = True

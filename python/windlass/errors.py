@@ -188,7 +188,7 @@ class PassphraseNeeded(FileError):
 
 
 class WrongPassphrase(FileError):
-    """A passphrase does not open a file, or somebody changed the file: nothing tells the two apart.
+    """A passphrase does not open a file, or the file was changed: the two look the same.
 
     Damage by accident is found before and is a :class:`FileError` of another kind.
     """

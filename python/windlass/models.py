@@ -103,7 +103,7 @@ class Linear:
     Raises
     ------
     ShapeError, DTypeError, ValueRangeError
-        For weights that are none: another number of dimensions, no numbers, NaN.
+        If the weights have the wrong number of dimensions, are not numbers, or are NaN.
 
     Examples
     --------
@@ -333,7 +333,7 @@ class Linear:
         Raises
         ------
         ShapeError, DTypeError, ValueRangeError
-            For rows that are none, and where a score of integers is beyond int64.
+            If the rows are not an array of numbers, or an integer score exceeds int64.
 
         """
         array = _numbers(rows, "rows")

@@ -433,7 +433,7 @@ class ShardedLinear:
     MissingPackage
         When the module is imported without ray: ``pip install windlass[ray]``.
     ShapeError, DTypeError, ParameterError
-        For a matrix that is none, or more workers than the cluster has CPUs.
+        If `matrix` is not a matrix, or there are more workers than CPUs.
 
     Examples
     --------

@@ -48,7 +48,7 @@ impl Axis {
         Self { name: name.into(), log: true, ticks: Vec::new() }
     }
 
-    /// A linear axis that begins at nought.
+    /// A linear axis that begins at zero.
     pub fn linear(name: &str) -> Self {
         Self { name: name.into(), log: false, ticks: Vec::new() }
     }

@@ -139,7 +139,7 @@ pub enum CliError {
         /// The key.
         key: String,
     },
-    /// A schema or a model that is none.
+    /// A file that is not a valid schema or model.
     #[error("{}: not {what}: {}", path.display(), printable(reason))]
     NotOfFormat {
         /// The file.

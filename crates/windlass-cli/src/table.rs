@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Names that are numbers beside ones that are none are names.
+    /// A line in which some cells are numbers and others are not holds names.
     #[test]
     fn a_first_line_of_numbers_is_no_line_of_names() {
         let refused = |text: &str, columns: &[usize]| {

@@ -406,7 +406,7 @@ impl PyContext {
     /// Raises
     /// ------
     /// ShapeError, ValueRangeError, DTypeError
-    ///     For matrices that are none.
+    ///     If an argument is not a matrix.
     /// NoParameters
     ///     For a strategy that does not fit the matrix or the keys.
     ///
@@ -852,7 +852,7 @@ impl PyContext {
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For a file that is none of this context; for a passphrase to a file that is not encrypted.
+    ///     If the file belongs to another context; if a passphrase is given and the file is not encrypted.
     /// PassphraseNeeded, WrongPassphrase
     ///     For an encrypted file.
     ///
@@ -1044,7 +1044,7 @@ impl PyContext {
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For a file that is none of this context.
+    ///     If the file belongs to another context.
     ///
     /// Examples
     /// --------

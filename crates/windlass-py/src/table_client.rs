@@ -28,7 +28,7 @@ use crate::table_rows::{keys_of, numbers_of, row_bytes, to_records, to_rows};
 /// Raises
 /// ------
 /// FileError, ParameterError
-///     For a schema that is none, or that no table has.
+///     If the bytes are not a schema, or no table can have it.
 ///
 /// Examples
 /// --------

@@ -151,8 +151,8 @@ impl Errors {
     }
 
     /// What an expansion allows: the largest plaintext modulus 2^b whose selection and `levels`
-    /// choices by ℓ digits are right, with the base that allows it. None when there is no bit to be
-    /// had.
+    /// choices by ℓ digits are right, with the base that allows it. None if not even
+    /// one bit is right.
     pub fn message_bits(&self, expansion: &Expansion, levels: u32, digits: u32) -> Option<(u32, SelectorGadget)> {
         let gadget = self.best_base(expansion, levels, digits);
         (1..=24).rev().find(|&bits| self.fits(expansion, levels, gadget, bits)).map(|bits| (bits, gadget))

@@ -206,7 +206,7 @@ pub enum Error {
         /// In which way it is asked.
         by: &'static str,
     },
-    /// A schema that is none, or one that no table has.
+    /// Bytes that are not a schema, or a schema that no table can have.
     #[error("not the schema of a table: {reason}")]
     BadSchema {
         /// What is wrong.

@@ -1,7 +1,7 @@
 //! Rows in portions, for tables in which a few rows are much longer than the others.
 //!
 //! A query for whole rows asks for as many fragments as the longest row of the table has, so that
-//! nothing tells how long the row is that was meant. One row of a megabyte makes every query of such a
+//! the query does not reveal the length of the row. One row of a megabyte makes every query of such a
 //! table megabytes long. A client that does not mind to tell about how long its row is asks in turns:
 //!
 //! ```text

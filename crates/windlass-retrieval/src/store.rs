@@ -1,4 +1,4 @@
-//! Tables in directories: prepared piece by piece, mapped, changed under the eyes of readers.
+//! Tables in directories: prepared piece by piece, mapped, changed while they are read.
 //!
 //! `table.json` names the pieces of the current version and is replaced in one step; pieces are
 //! never written to. So a reader sees one version or the next. It holds the pieces' checksums, so

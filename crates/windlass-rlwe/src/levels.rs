@@ -111,7 +111,7 @@ impl Levels {
         levels.into_iter().reduce(|a, b| self.join(a, b))
     }
 
-    /// The highest level of at most so many primes; the lowest where there is none.
+    /// The highest level of at most `most` primes; the lowest level if there is no such level.
     pub fn of_primes(&self, most: usize) -> usize {
         (1..=self.top()).rev().find(|&level| self.basis(level).len() <= most).unwrap_or(1)
     }

@@ -57,7 +57,7 @@ kinds! {
     /// Keys under the hash of others.
     OTHER_NAME = 400 "other-name", "The name is not the hash of the body",
         "send the whole file, under the SHA-256 of its bytes";
-    /// Bytes that are none of ours.
+    /// Bytes in another format.
     UNREADABLE = 400 "unreadable", "The body cannot be read", "send the file as it was made, whole";
     /// Bytes for another table.
     OTHER_TABLE = 409 "other-table", "Made for another table, or for another version of its schema",

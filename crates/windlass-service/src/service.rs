@@ -391,7 +391,7 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
-    /// The address is not to be had.
+    /// The address is not available.
     #[error("{address}: {reason}")]
     Listen {
         /// Where the service was to listen.

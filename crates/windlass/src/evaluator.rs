@@ -28,7 +28,7 @@ pub trait Evaluator: Switching {
     }
     /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to
     /// the primes of all of them and the special ones. Errors: also [`crate::Error::OutOfRange`]
-    /// for a level that is none.
+    /// if there is no such level.
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Self::Constant>;
     /// [`Evaluator::prepare_at`] of `count` constants, in parallel; `constant(k)` gives number k. A
     /// scheme may lay them out in memory in this order, which should be that of their use; the

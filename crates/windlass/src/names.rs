@@ -10,7 +10,7 @@ pub(crate) fn named<T: Copy>(list: &[(&str, T)], given: &str, what: &'static str
     found.map(|&(_, value)| value).ok_or_else(|| unknown(list.iter().map(|(name, _)| *name), given, what))
 }
 
-/// The refusal of a name that is none of these.
+/// The refusal of an unknown name.
 pub(crate) fn unknown<'a>(known: impl Iterator<Item = &'a str>, given: &str, what: &'static str) -> Error {
     Error::UnknownName { what, given: given.to_owned(), known: known.map(str::to_owned).collect() }
 }

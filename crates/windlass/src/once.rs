@@ -26,7 +26,7 @@ impl<T: Send + Sync> Once<T> {
     }
 }
 
-/// As many threads as the caller's pool has; on the caller's where there are none to be had: then
+/// As many threads as the caller's pool has; on the caller's if no thread can be started: then
 /// there are few that could wait for each other.
 fn by_threads_of_its_own<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     by_threads_of(Builder::new(), work)

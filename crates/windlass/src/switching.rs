@@ -74,7 +74,7 @@ pub trait Switching: Sync {
     /// `θ_t(a)`.
     fn automorphism(&self, a: &Self::Ciphertext, t: u64) -> Result<Self::Ciphertext>;
 
-    /// Decompose-and-extend of `a`: the dear part of a key switch, shared by any number of
+    /// Decompose-and-extend of `a`: the expensive part of a key switch, shared by any number of
     /// automorphisms.
     fn hoist(&self, a: &Self::Ciphertext) -> Result<Self::Hoisted>;
     /// `θ_t(a)` in base `QP`, for `a` hoisted before.
@@ -92,7 +92,7 @@ pub trait Switching: Sync {
     /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP` for one hoisted ciphertext: automorphisms
     /// and products in one go. `rows` holds pairs (j, constant); no row is empty. The default makes
     /// all images, then takes [`Switching::dot_extended`]. Errors: also [`Error::OutOfRange`] for a
-    /// j that is none.
+    /// j that is out of range.
     fn dot_hoisted(
         &self,
         a: &Self::Hoisted,
@@ -107,7 +107,7 @@ pub trait Switching: Sync {
     /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
     fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
     /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is
-    /// empty. Errors: also [`Error::OutOfRange`] for a j that is none.
+    /// empty. Errors: also [`Error::OutOfRange`] if j is out of range.
     fn dot_extended(
         &self,
         inputs: &[&Self::Extended],

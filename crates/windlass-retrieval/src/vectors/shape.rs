@@ -108,7 +108,7 @@ impl SearchShape {
     ///
     /// # Errors
     /// [`Error::ScoresTooLarge`] when no ciphertext carries the scores; [`Error::OutOfRange`] for a
-    /// bandwidth that is none.
+    /// bandwidth that is not positive.
     pub fn plan(table: &QuantisedTable, spec: &SearchSpec) -> Result<Self> {
         if spec.bandwidth.is_nan() || spec.bandwidth <= 0.0 {
             return Err(Limits::only("more than nothing").refuse("the bandwidth", spec.bandwidth).into());

@@ -1,4 +1,4 @@
-//! Tables in directories: prepared in several runs, damaged, copied, changed under the eyes of readers.
+//! Tables in directories: prepared in several runs, damaged, copied, changed while they are read.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -35,7 +35,7 @@ impl Asker {
     /// Fetches the schema of a service's table.
     ///
     /// # Errors
-    /// [`AskError::Unreachable`], [`AskError::Refused`]; a schema that is none.
+    /// [`AskError::Unreachable`], [`AskError::Refused`]; a body that is not a schema.
     pub fn schema(remote: &Remote) -> Result<(Schema, Arc<windlass_retrieval::Setting>)> {
         let response = remote.get("/schema")?;
         if response.status != 200 {
@@ -161,7 +161,7 @@ impl Asker {
     /// The rows in an answer; none for a key that is not there, and for a row that was cleared.
     ///
     /// # Errors
-    /// An answer that is none, or one to another question.
+    /// A body that is not an answer, or an answer to another question.
     pub fn rows(&self, wanted: &Wanted, answer: &[u8]) -> Result<Vec<Option<Vec<u8>>>> {
         let answer: Answer = from_bytes(&self.files, answer)?;
         Ok(self.there(self.client.read(&answer, wanted)?))

@@ -76,7 +76,7 @@ pub enum AskError {
     /// No signal can be watched for, and a passphrase may be asked for.
     #[error("cannot watch for Ctrl-C: {0}")]
     Signals(std::io::Error),
-    /// A row that is none.
+    /// Bytes that are not a row.
     #[error("the answer decrypts to a row that does not have the table's fields")]
     NotARow,
     /// The table refused the question.

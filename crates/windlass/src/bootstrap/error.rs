@@ -85,7 +85,7 @@ pub enum BootstrapError {
         /// λ, with its source.
         security: SecurityEstimate,
     },
-    /// −log2 of a probability that is none.
+    /// −log2 of something that is not a probability.
     #[error(
         "bootstrapping: failure_bits is {got}, but must be finite and above 0: the bound on the noise fails with probability 2^-failure_bits"
     )]

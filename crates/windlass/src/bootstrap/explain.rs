@@ -24,7 +24,7 @@ impl BootstrapPlan {
     }
 
     /// The random events that the noise bounds of one refresh rest on, counted by running the
-    /// pipeline on noise bounds: at most so many for every ciphertext, whatever levels its noise
+    /// pipeline on noise bounds: an upper bound for every ciphertext, whatever levels its noise
     /// leads to.
     pub fn random_events(&self) -> RandomEvents {
         self.schedule.events

@@ -11,8 +11,8 @@ use crate::error::Result;
 /// ciphertexts are brought down to it. Digit removal, the end of a thin bootstrapping, does not. Of
 /// two ciphertexts with noise ρ·Q at modulus Q, which a switch to Q' < Q brings to ρ·Q' + R, R the
 /// rounding noise, the product has most capacity near Q' = R/ρ: the less noise, the higher it ends.
-/// So nothing ends higher than what begins at the level of digit removal with R alone, and less no
-/// ciphertext has.
+/// So nothing ends higher than a refresh that begins at the level of digit removal with noise R
+/// alone, which is the minimum over all ciphertexts.
 pub(super) fn highest(pipeline: &Pipeline, working: &Forecast, of_digits: usize, forecast: usize) -> Result<usize> {
     let Some(Step::Digits(removal)) = pipeline.steps.last() else { return Ok(forecast) };
     let exponent = pipeline.formula.exponent;

@@ -250,7 +250,7 @@ impl Merged {
         Self { ends, price: self.price + price, bytes: self.bytes + bytes }
     }
 
-    /// Neither dearer nor larger.
+    /// Neither slower nor larger.
     fn beats(&self, other: &Self) -> bool {
         self.price <= other.price && self.bytes <= other.bytes
     }

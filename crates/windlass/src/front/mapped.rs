@@ -259,7 +259,7 @@ impl Server<Approximate> {
     /// this level alone.
     ///
     /// # Errors
-    /// As there; [`crate::Error::OutOfRange`] for a level that is none.
+    /// As there; [`crate::Error::OutOfRange`] if there is no such level.
     pub fn save_prepared(&self, plan: &LinearPlan<ComplexSlots>, level: usize, path: impl AsRef<Path>) -> Result<u64> {
         self.plan_files(plan).save(path.as_ref(), &*self.prepared_at(plan, (plan.number(), level))?)
     }

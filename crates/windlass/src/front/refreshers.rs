@@ -26,7 +26,7 @@ struct Refresher {
     plan: Arc<BootstrapPlan>,
     keys: BootstrapKeys,
     ready: Once<Bootstrapper>,
-    /// Planned before the bootstrapping is made ready: it may turn out dearer than one by one.
+    /// Planned before the bootstrapping is made ready: it may cost more than single refreshes.
     batches: Once<Arc<BatchPlan>>,
 }
 

@@ -92,7 +92,7 @@ pub fn words_to_bytes(words: &[u64], bits: u32, length: usize) -> Option<Vec<u8>
     (bytes.len() == length && pending == 0).then_some(bytes)
 }
 
-/// Words that `bytes` bytes take; the largest number when that is none.
+/// Words that `bytes` bytes take; `usize::MAX` if the number overflows.
 pub fn word_count(bytes: usize, bits: u32) -> usize {
     (8 * bytes as u128).div_ceil(bits as u128).try_into().unwrap_or(usize::MAX)
 }

@@ -1,4 +1,4 @@
-//! How much memory there is to be had.
+//! How much memory is available.
 
 /// Whether the system would give this many bytes, now and in one piece (they are given back at
 /// once), and, on Linux, whether they fit the limits of the control groups that the process is in:

@@ -79,7 +79,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
     /// # Errors
     /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
     /// behind. [`crate::Error::ContextMismatch`] for the constants of another plan,
-    /// [`crate::Error::OutOfRange`] for a level that is none.
+    /// [`crate::Error::OutOfRange`] if there is no such level.
     pub fn save(&self, path: &Path, prepared: &PreparedPlan<E, R>) -> Result<u64> {
         Ok(self.body(prepared)?.save(path, &self.label())?)
     }

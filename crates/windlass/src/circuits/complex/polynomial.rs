@@ -34,7 +34,7 @@ impl Polynomial {
     /// Σ c_k·x^k, lowest first.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a coefficient that is none; [`Error::ShapeMismatch`] when there is
+    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] when there is
     /// none at all.
     pub fn monomial(coefficients: &[f64]) -> Result<Self> {
         Self::new(coefficients, PowerBasis::Monomial)

@@ -201,8 +201,10 @@ pub struct DigitSpec {
     /// v < e: how many low digits go.
     pub removed: u32,
     /// The largest absolute value of the removed part, if that is known to be below its maximum
-    /// (p^v − 1)/2. For odd p. With it a plan may be right only for arguments that keep to it: a slot
-    /// of another one gets any value, and nothing tells.
+    /// (p^v − 1)/2. For odd p.
+    ///
+    /// **Warning.** A plan with a bound may be right only for arguments within the bound. A slot
+    /// that holds any other argument gets an unspecified value, and no error is returned.
     pub bound: Option<u64>,
     /// How.
     pub method: Method,

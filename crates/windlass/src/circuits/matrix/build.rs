@@ -56,7 +56,7 @@ impl MatrixPlan<ComplexSlots> {
     /// `Σ_k matrix[i][k]·z_k`.
     ///
     /// # Errors
-    /// As [`MatrixPlan::from_dense`]; [`Error::NotFinite`] for an entry that is none, by row.
+    /// As [`MatrixPlan::from_dense`]; [`Error::NotFinite`] for an entry that is not finite, by row.
     pub fn dense_matrix<T: Into<Complex64> + Copy + 'static>(
         slots: &ComplexSlots,
         matrix: &[impl AsRef<[T]>],

@@ -126,7 +126,7 @@ impl Magnitude {
         Self { norm: self.norm.min(norm), ..self }.tightened()
     }
 
-    /// The slots after an automorphism: nothing tells any more which were entries.
+    /// The slots after an automorphism: which of them were entries is no longer known.
     pub fn moved(self) -> Self {
         self.with_entries(self.slots)
     }

@@ -1,4 +1,4 @@
-//! What builders and maps refuse: places that are none, and constants of other rings.
+//! What builders and maps refuse: places out of range, and constants of other rings.
 
 use std::collections::BTreeSet;
 

@@ -31,7 +31,7 @@ impl ComplexMap {
     /// An s × s matrix: slot i of the result is `Σ_k entry(i, k)·z_k`.
     ///
     /// # Errors
-    /// [`crate::Error::NotFinite`] for an entry that is none (by row).
+    /// [`crate::Error::NotFinite`] for an entry that is not finite (by row).
     pub fn matrix(slots: &ComplexSlots, entry: impl Fn(usize, usize) -> Complex64 + Sync) -> Result<Self> {
         let count = slots.count();
         let diagonal = |r: usize| (0..count).map(|j| entry(j, (j + r) % count)).collect::<Vec<_>>();

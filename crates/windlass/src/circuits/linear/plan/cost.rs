@@ -59,7 +59,7 @@ impl CostModel {
     }
 
     /// [`CostModel::hybrid`] with another price `row` for a row of a pointwise product, in
-    /// transforms. Where transforms are dear (conductors with large odd primes) rows are cheap
+    /// transforms. Where transforms are expensive (conductors with large odd primes) rows are cheap
     /// beside them, and plans want more baby steps.
     ///
     /// A permuted row is taken as ¾ of that, and each source row of a base conversion as 0.3 of it.

@@ -104,7 +104,7 @@ impl<R: Plannable> LinearPlan<R> {
     /// much smaller. CKKS constants are for this one level, to which [`LinearPlan::apply`] lowers a
     /// ciphertext.
     ///
-    /// Errors: as there, with [`Error::OutOfRange`] for a level that is none.
+    /// Errors: as there, with [`Error::OutOfRange`] if there is no such level.
     pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
         let representation = self.grid().representation();
         evaluator.check_constants(representation, "LinearPlan::prepare")?;
