@@ -1,7 +1,7 @@
 """What attacks on sparse ternary secrets cost: the formulas, over grids of block sizes and guesses.
 
-`docs/attacks.md` explains each attack. All costs, counts and probabilities are logarithms to base
-2. Grids have the axes (block size, number of guessed positions, guessed weight).
+`docs/explanation/attacks.md` explains each attack. All costs, counts and probabilities are
+logarithms to base 2. Grids have the axes (block size, number of guessed positions, guessed weight).
 """
 
 from __future__ import annotations

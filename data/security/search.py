@@ -2,7 +2,7 @@
 
 For each instance the search minimises the cost of six attacks over block size, number of guessed
 positions and guessed weight, with and without rotations of the ring; ``attacks.py`` beside this
-file has the costs, ``docs/attacks.md`` says what they mean::
+file has the costs, ``docs/explanation/attacks.md`` says what they mean::
 
     python search.py point 32768 50 24       every attack on one instance
     python search.py keys LIST               every sparse key that the program states, by a list

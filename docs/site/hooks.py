@@ -38,22 +38,35 @@ def on_config(config: Any) -> Any:
     tutorials = ["first-product", "private-lookup", "scoring", "deep-circuit", "researchers", "ray"]
     classes = [page for page in _reference if page != "index.md"]
     titles = {page: _reference[page].split("\n", 1)[0].removeprefix("# ") for page in classes}
+    guides = ["linear-maps", "trace", "bootstrapping", "lookup", "python-tables", "service"]
     config.nav = [
         {"Windlass": "index.md"},
-        {"Python": _entries("python", "*.md", ["index"])},
-        {"Tutorials": _entries("tutorials", "*.ipynb", tutorials)},
+        {
+            "Tutorials": [
+                *_entries("tutorials", "*.md"),
+                *_entries("tutorials", "*.ipynb", tutorials),
+            ]
+        },
+        {"How-to guides": _entries("how-to", "*.md", guides)},
         {
             "Reference": [
-                {"Overview": "reference/index.md"},
+                *_entries("reference", "*.md", ["features", "command-line", "files", "limits"]),
+                {"Python package": "reference/index.md"},
                 *[{titles[page]: f"reference/{page}"} for page in classes],
             ]
         },
-        {"In depth": _entries("", "*.md", ["linear-maps", "trace", "bootstrapping"])},
+        {"Explanation": _entries("explanation", "*.md", ["library"])},
         {"Mathematics": _entries("math", "*.md")},
         {"Design": _entries("design", "*.md")},
+        {"Records": _entries("records", "*.md", ["speeds"])},
         {
             "Project": [
-                {_title(ROOT / path): page} for path, page in OUTSIDE.items() if page != "index.md"
+                *[
+                    {_title(ROOT / path): page}
+                    for path, page in OUTSIDE.items()
+                    if page != "index.md"
+                ],
+                *_entries("", "*.md"),
             ]
         },
     ]

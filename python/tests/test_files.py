@@ -278,7 +278,7 @@ def test_arrays(toy: World, reals: World, tmp_path: Path) -> None:
 
 
 def test_files_have_rows_and_columns_and_pickles_shapes(toy: World, tmp_path: Path) -> None:
-    # As save, load_ciphertext and docs/limits.md say.
+    # As save, load_ciphertext and docs/reference/limits.md say.
     cases: list[tuple[Any, tuple[int, ...]]] = [(5, (1,)), ([[5]], (1,)), ([[1, 2, 3]], (3,))]
     cases += [([[1], [2], [3]], (3, 1)), ([1, 2, 3], (3,))]
     for number, (values, shape) in enumerate(cases):

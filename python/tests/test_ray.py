@@ -480,7 +480,7 @@ class WithoutRay(doctest.OutputChecker):
 
 
 def test_the_page_says_what_happens() -> None:
-    text = (ROOT / "docs" / "python" / "ray.md").read_text(encoding="utf-8").replace("```", "\n")
+    text = (ROOT / "docs" / "how-to" / "ray.md").read_text(encoding="utf-8").replace("```", "\n")
     test = doctest.DocTestParser().get_doctest(text, {}, "ray.md", "ray.md", 0)
     assert len(test.examples) > 20
     problems: list[str] = []

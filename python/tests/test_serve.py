@@ -418,7 +418,7 @@ def test_windlass_ask_asks_it(running: Running, tmp_path: Path) -> None:
 
 
 def test_the_page_says_what_happens(running: Running) -> None:
-    page = (ROOT / "docs" / "service.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "service.md").read_text(encoding="utf-8")
     text = page.replace("```", "\n").replace("8766", str(running.port))
     test = doctest.DocTestParser().get_doctest(text, {}, "service.md", "service.md", 0)
     assert len(test.examples) > 12

@@ -591,7 +591,7 @@ def test_the_command_line_and_python_read_each_other(tmp_path: Path) -> None:
 
 def test_every_program_of_the_page_runs() -> None:
     pytest.importorskip("pyarrow")
-    page = Path(__file__).parents[2] / "docs" / "python" / "tables.md"
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "python-tables.md"
     text = page.read_text(encoding="utf-8").replace("```", "\n")
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     said: list[str] = []

@@ -2,7 +2,7 @@
 //!
 //! A harness, which stays outside this repository, calls the stages of an entry as programs of
 //! their own and times them. Here each entry is one program, which is called by the names of its
-//! stages ([`stage`]). `docs/benchmarks.md` says how to run them.
+//! stages ([`stage`]). `docs/records/benchmarks.md` says how to run them.
 #![forbid(unsafe_code)]
 
 pub mod degree_two;

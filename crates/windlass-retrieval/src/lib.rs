@@ -8,7 +8,7 @@
 
 /// Runs the program of the page.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/lookup.md")]
+#[doc = include_str!("../../../docs/how-to/lookup.md")]
 struct Page;
 
 mod answer;

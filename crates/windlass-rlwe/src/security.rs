@@ -2,7 +2,7 @@
 //! distribution give.
 //!
 //! Facts used (the data files are in `data/security`, their sources in the README there; the attacks
-//! that are counted, rotations of the ring among them, are in `docs/attacks.md`):
+//! that are counted, rotations of the ring among them, are in `docs/explanation/attacks.md`):
 //! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two
 //!   rows of the table λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits
 //!   a falling correction is applied;

@@ -121,7 +121,8 @@ pub use windlass_rlwe as rlwe;
 /// The programs of the README and of the pages for users are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-#[doc = include_str!("../../../docs/linear-maps.md")]
-#[doc = include_str!("../../../docs/bootstrapping.md")]
-#[doc = include_str!("../../../docs/trace.md")]
+#[doc = include_str!("../../../docs/explanation/library.md")]
+#[doc = include_str!("../../../docs/how-to/linear-maps.md")]
+#[doc = include_str!("../../../docs/how-to/bootstrapping.md")]
+#[doc = include_str!("../../../docs/how-to/trace.md")]
 pub struct Pages;

@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn the_page_shows_the_table() {
-        let page = include_str!("../../../../docs/bootstrapping-records.md");
+        let page = include_str!("../../../../docs/records/bootstrapping.md");
         let table = table().unwrap();
         assert!(page.contains(&table), "{table}");
     }

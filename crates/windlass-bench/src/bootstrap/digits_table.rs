@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn the_page_shows_the_record() {
-        let page = include_str!("../../../../docs/bootstrapping-records.md");
+        let page = include_str!("../../../../docs/records/bootstrapping.md");
         let (_, rest) = page.split_once("<!-- begin tables -->\n").unwrap();
         assert_eq!(rest.split_once("<!-- end tables -->").unwrap().0, table(&records()));
     }

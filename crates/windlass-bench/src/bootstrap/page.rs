@@ -22,7 +22,7 @@ const HEAD: &str = "# Bootstrapping: measured\n\n\
      in both modes and schemes, each in a process of its own. Every result was decrypted and compared.\n\
      Seconds are those of the median run, of the processor on one thread and of the clock on several;\n\
      \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is that of the\n\
-     main and of the ephemeral key, by the tables of today ([attacks](attacks.md)). The circuit is front end, transform with\n\
+     main and of the ephemeral key, by the tables of today ([attacks](../explanation/attacks.md)). The circuit is front end, transform with\n\
      the ends of merged stages to the coefficients and to the slots, unpacking, digit method; records\n\
      before 22 November 2026 do not say it.\n\n\
      **What is left.** \"Left\" is the capacity of the refreshed ciphertext. \"Net\" is what remains of it for\n\
@@ -249,9 +249,9 @@ mod tests {
     #[test]
     fn the_page_shows_the_records() {
         let (all, presets) = (Records::committed(), Presets::todays().unwrap());
-        assert_eq!(include_str!("../../../../docs/bootstrapping-tables.md"), text(&all, &presets));
+        assert_eq!(include_str!("../../../../docs/records/bootstrapping-tables.md"), text(&all, &presets));
         let plotted = plot(&presets.of(&all.measured)).unwrap();
-        assert_eq!(include_str!("../../../../docs/bootstrapping.svg"), plotted);
+        assert_eq!(include_str!("../../../../docs/records/bootstrapping.svg"), plotted);
     }
 
     /// The README's times of a bootstrapping are those of the page, of today's chain, or say that

@@ -110,11 +110,11 @@ pub fn sections(all: &[Measured]) -> String {
                    mode. Security by their estimate 76 to 161 bits. With `front end near-prime-power` ours has their\n\
                    decryption formula, but not their number of digits: the bound that holds at 2^−128 asks for 9\n\
                    digits (p = 2), 3 (17), 3 (127) and 16 (2^8), where they extract 7 (35113: 8), 3, 2 and 21\n\
-                   ([records](bootstrapping-records.md)). `--formula-2015` takes their e, e', α and t.";
+                   ([records](bootstrapping.md)). `--formula-2015` takes their e, e', α and t.";
     let of_2018 = "Theirs on an Intel Xeon E5-2698 v3 of 2.3 GHz. p = 2, so one bit in a thin slot.";
     let of_2024 = "Theirs are HElib with their patch, on their machine; our sets have their n and log2 Q and keys of\n\
                    weight 120. \"Baseline\" is theirs of a map in one stage, which ours takes for `--partition single`\n\
-                   where memory allows (set II, thin; [records](bootstrapping-records.md)). Capacity is bits of theirs and\n\
+                   where memory allows (set II, thin; [records](bootstrapping.md)). Capacity is bits of theirs and\n\
                    bits of ours: both count log2 of modulus over noise. Their \"remaining\" is net: the capacity at first\n\
                    less all three stages is 15 to 20 bits more in each column, so the maps to the coefficients of the\n\
                    next refresh are taken off. \"Left\" of theirs is therefore computed: the\n\
@@ -162,7 +162,7 @@ fn sets_of_2024(all: &[Measured]) -> String {
     }
     format!(
         "\n### Their Tables 2 and 3\n\nλ of theirs as published, without rotations of the ring; of ours with them\n\
-         ([attacks](attacks.md)). Their partitions say where merged stages begin, counted from 1, and\n\
+         ([attacks](../explanation/attacks.md)). Their partitions say where merged stages begin, counted from 1, and\n\
          end; ours after how many elementary stages each one ends.\n\n{table}"
     )
 }

@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn the_page_shows_the_record() {
-        let page = include_str!("../../../../docs/linear-maps-records.md");
+        let page = include_str!("../../../../docs/records/linear-maps.md");
         let (_, rest) = page.split_once("<!-- begin tables -->\n").unwrap();
         let all = [records(), later()].concat();
         assert_eq!(rest.split_once("<!-- end tables -->").unwrap().0, tables(&all));

@@ -67,9 +67,9 @@ fn introduction(results: &Results, others: &[Results]) -> String {
     });
     format!(
         "# Trace-type functions, measured\n\n\
-         Sums of slots, and how long they take. To compute one, read the [guide](trace.md).\n\n\
+         Sums of slots, and how long they take. To compute one, read the [guide](../how-to/trace.md).\n\n\
          Made by `cargo run --release -p windlass-bench --features peers -- trace --record FILE --page\n\
-         docs/trace-records.md`; with `--render-only` the page is drawn again from a record\n\
+         docs/records/trace.md`; with `--render-only` the page is drawn again from a record\n\
          (`crates/windlass-bench/record`). Nothing here is written by hand. One thread is measured by\n\
          processor time, and every figure in T (one transform of 2^15 points by tfhe-ntt 0.7.1) by the T of\n\
          its own run. {cpu}.\n\n\
@@ -195,7 +195,7 @@ fn several_threads(out: &mut String, results: &Results, isa: &str) {
     let _ = write!(
         out,
         "\nSpeed-up by threads at the best h, {isa}{cores}, by the clock; why some gain nothing:\n\
-         [limits](limits.md#ckks-and-sums).\n\n{table}"
+         [limits](../reference/limits.md#ckks-and-sums).\n\n{table}"
     );
 }
 
@@ -252,7 +252,7 @@ mod tests {
         let other = concat!(env!("CARGO_MANIFEST_DIR"), "/record/amd-epyc-zen3/trace-2026-11-23.jsonl");
         let records = [path, other].into_iter().flat_map(|path| record::read(path.as_ref(), results::key).unwrap());
         let results = Results { records: records.collect(), yardstick: None };
-        assert_eq!(include_str!("../../../../docs/trace-records.md"), text(&results, "trace-records"));
+        assert_eq!(include_str!("../../../../docs/records/trace.md"), text(&results, "trace"));
         let names: Vec<&str> =
             plots::all(&results.by_processor()[0]).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["sums", "sets", "fma", "sixty"]);

@@ -415,7 +415,7 @@ fn what_cannot_be_searched_is_refused() {
 #[cfg(unix)]
 #[test]
 fn the_page_on_searches_runs() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/search.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/search.md");
     let page = fs::read_to_string(page).unwrap();
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let script: String = blocks.collect();

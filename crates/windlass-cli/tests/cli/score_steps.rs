@@ -493,7 +493,7 @@ fn crafted_schemas_are_refused_before_any_key() {
 #[cfg(unix)]
 #[test]
 fn the_page_on_scoring_runs() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scoring.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/scoring.md");
     let page = fs::read_to_string(page).unwrap();
     let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let script: String = blocks.collect();

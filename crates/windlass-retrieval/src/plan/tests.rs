@@ -92,7 +92,7 @@ fn hidden(count: usize, longest: usize, wish: &Wish) -> Result<Plan> {
 /// they may be. The page states the same numbers.
 #[test]
 fn hidden_rows_are_whole_up_to_a_bin_and_longer_ones_are_refused_with_the_limit() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lookup.md");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/lookup.md");
     let (page, mut unstated) = (std::fs::read_to_string(page).unwrap(), Vec::new());
     for (count, least) in [(1, 8000), (1000, 8000), (1_000_000, 5000)] {
         let told = hidden(count, 20_000, &Wish::default()).unwrap_err().to_string();
@@ -108,7 +108,7 @@ fn hidden_rows_are_whole_up_to_a_bin_and_longer_ones_are_refused_with_the_limit(
             unstated.push((count, most));
         }
     }
-    assert!(unstated.is_empty(), "docs/lookup.md does not state (rows, bytes) {unstated:?}");
+    assert!(unstated.is_empty(), "docs/how-to/lookup.md does not state (rows, bytes) {unstated:?}");
     let told = hidden(1000, 100, &Wish { keys: Some(1), ..Wish::default() }).unwrap_err().to_string();
     assert!(told.contains("allow larger keys"), "{told}");
     let told = hidden(1 << 50, 0, &Wish::default()).unwrap_err().to_string();
