@@ -6,7 +6,7 @@ use windlass_rlwe::noise::{all_ones_norm, secret_norm_bound};
 use crate::selector::SelectorGadget;
 use crate::setting::{N, PRIMES, Setting};
 
-/// Bits of security against failure: every coefficient of one answer polynomial is right but with
+/// Bits of security against failure: every coefficient of one answer polynomial is right except with
 /// probability 2^{−128}.
 pub const FAILURE_BITS: f64 = 128.0;
 
@@ -177,7 +177,7 @@ impl Errors {
 }
 
 /// k such that no coefficient of an answer polynomial is off by more than k standard deviations,
-/// but with probability 2^{−128}.
+/// except with probability 2^{−128}.
 pub fn tail() -> f64 {
     (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * N as f64).log2())).sqrt()
 }
