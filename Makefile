@@ -2,12 +2,13 @@
 # Both need only rustup's stable Rust, make, gcc (a linker) and Python 3.10 with pip; they set up the rest.
 
 CARGO ?= cargo
+PYTHON ?= python3
 TABLE ?= data/zones.csv
 KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly constant-time fuzz deny sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly constant-time fuzz audit sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
@@ -18,7 +19,7 @@ help:
 	@echo "make site      the documentation as a site, in target/site/html"
 	@echo "make nightly   slow full-size runs, constant-time and fuzz"
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
-	@echo "make deny      dependencies: licences, sources, duplicates, advisories (in make test too)"
+	@echo "make audit     dependencies: licences, sources, duplicates, advisories"
 	@echo "make sbom      what the programs are made of, as CycloneDX, in target/windlass.cdx.json"
 	@echo "make estimates λ of every preset and table, by the lattice estimator: weeks of a core; with QUICK=1 an hour"
 	@echo "make fuzz      feeds damaged bytes to everything that reads bytes, for ten minutes"
@@ -35,7 +36,7 @@ demo: setup
 	@rm -rf demo-out
 	@$(CARGO) run --release --locked --quiet --package windlass-cli -- lookup --table "$(TABLE)" --key "$(KEY)" --query "$(QUERY)" --out demo-out
 
-test: setup format deny lint unit docs python
+test: setup format lint unit docs python
 
 format: setup
 	$(CARGO) fmt --all -- --check
@@ -43,6 +44,7 @@ format: setup
 	$(CARGO) fmt --manifest-path tools/constant-time/Cargo.toml -- --check
 
 lint: setup prose
+	$(PYTHON) tools/features.py
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
 	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)
@@ -68,7 +70,7 @@ prose: $(TYPOS_ENV)/made
 # compiled the examples.
 unit: export CARGO_INCREMENTAL = 0
 unit: setup
-	$(CARGO) test --workspace --locked --lib --bins --tests
+	$(CARGO) test --workspace --locked --lib --bins --tests $(TEST_OPTIONS)
 	$(CARGO) test --workspace --locked --doc
 
 docs: setup
@@ -87,7 +89,6 @@ target/site/env/bin/python: setup
 
 # The package is tested as it is installed: from its wheel, in an environment of its own. The command line
 # is there for the files that both read.
-PYTHON ?= python3
 VENV = target/python
 IN_VENV = . $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/activate &&
 
@@ -106,7 +107,7 @@ python: setup $(VENV)/made
 	$(IN_VENV) pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/test-wheels/*.whl
 	$(IN_VENV) mypy python/windlass python/tests
 	$(IN_VENV) python -m mypy.stubtest windlass._windlass --allowlist python/tests/stubtest-allowlist.txt
-	$(IN_VENV) WINDLASS_CLI=$(CURDIR)/target/debug/windlass pytest
+	$(IN_VENV) WINDLASS_CLI=$(CURDIR)/target/debug/windlass pytest $(PYTEST_OPTIONS)
 
 # The linker of zig links against the C library of old systems.
 wheel: setup $(VENV)/made
@@ -119,7 +120,7 @@ bench: setup
 
 # Constant time, ten minutes of fuzzing, all tests at full size; one bootstrapping of each family, decrypted
 # and compared: up to 5 GB. Then 30 minutes of random circuits, 10 of them adversarial; the seed is printed.
-nightly: setup constant-time fuzz
+nightly: setup audit constant-time fuzz
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
@@ -167,7 +168,7 @@ DENY_TOOLS = $(patsubst %,tools/%/Cargo.toml,fuzz constant-time)
 DENY_PART = $(addprefix --allow ,license-not-encountered unmatched-skip unnecessary-skip advisory-not-detected)
 DENY_UNUSED = --allow license-exception-not-encountered
 
-deny: setup $(DENY_HOME)/made
+audit: setup $(DENY_HOME)/made
 	$(DENY) --offline check $(DENY_UNUSED) licenses bans sources
 	@for tool in $(DENY_TOOLS); do \
 	    $(CARGO) fetch --locked --quiet --manifest-path $$tool && \

@@ -1,0 +1,2 @@
+//! One set of features for the dependencies that Windlass's programs share. No code: see the
+//! manifest.
