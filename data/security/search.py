@@ -33,12 +33,13 @@ from attacks import ATTACKS, Composite, Dense, Instance, costs_of, minimise
 HERE = Path(__file__).resolve().parent
 # The table's error is the guidelines' 3.19; ours is 3.2.
 TABLE_SIGMA = 3.19
-# A column of the table: whether the ring is turned, and the attacks whose least it holds.
+# A column of the table: whether the attack uses rotations of the ring, and which attack it is.
 COLUMNS = {
-    "dual_mitm": (False, ["dual_meet"]),
-    "primal_hybrid": (False, ["primal_always"]),
-    "primal_rotations": (True, ["primal_meet"]),
-    "dual_rotations": (True, ["dual_meet"]),
+    "dual_mitm": (False, "dual_meet"),
+    "primal_hybrid": (False, "primal_always"),
+    "primal_rotations": (True, "primal_meet"),
+    "dual_rotations": (True, "dual_meet"),
+    "primal_hybrid_rotations": (True, "primal_always"),
 }
 # How far the search may lie above a recorded run, in bits: runs are printed to a tenth.
 ABOVE = 0.15
@@ -50,11 +51,11 @@ def turned(instance: Instance) -> Instance:
 
 
 def columns(instance: Instance) -> dict[str, float]:
-    """The least of each column's attacks."""
+    """What the attack of each column costs."""
     both = {False: instance, True: turned(instance)}
     return {
-        name: min(minimise(ATTACKS[attack], both[turns]).bits for attack in attacks)
-        for name, (turns, attacks) in COLUMNS.items()
+        name: minimise(ATTACKS[attack], both[turns]).bits
+        for name, (turns, attack) in COLUMNS.items()
     }
 
 
@@ -183,7 +184,7 @@ def least(instance: Instance, names: Iterable[str]) -> float:
 
 def composite(args: argparse.Namespace) -> bool:
     """What rotations give in the rings of our presets, by two ways of writing a rotated secret."""
-    names = ["primal_project", "primal_meet", "dual_meet"]
+    names = ["primal_project", "primal_meet", "primal_always", "dual_meet"]
     print("m, log2 q, weight: no rotations; powers of two; powerful basis; all monomials")
     for m, primes, log2_q, weight in (
         (28679, (7, 17, 241), 48, 26),
@@ -217,7 +218,7 @@ def dense(args: argparse.Namespace) -> bool:
         found = {}
         for rotations in [1, *(1 << k for k in range(1, 18, 2) if 1 << k <= n)]:
             secret = Dense(n, log2_q, 120, 3.2, rotations)
-            for name in ("primal_project", "primal_meet"):
+            for name in ("primal_project", "primal_meet", "primal_always"):
                 bits = costs_of(ATTACKS[name], secret, blocks, positions).min()
                 found[rotations] = min(bits, found.get(rotations, math.inf))
         best = min(found.values())

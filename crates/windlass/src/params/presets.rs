@@ -162,7 +162,7 @@ const PRESETS: [Preset; 43] = [
         Ephemeral::in_digits(26),
     ),
     refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), (&[(50, 18)], &[]), (50, 6), 3, Ephemeral::in_digits(26)),
-    refreshing("boot_m28679_p2", (28679, 2, 1), (COMPOSITE_43, &[31, 36]), (46, 2), 7, Ephemeral::in_digits(26)),
+    refreshing("boot_m28679_p2", (28679, 2, 1), (COMPOSITE_43, &[31, 36]), (46, 2), 7, Ephemeral::in_digits(28)),
     refreshing("boot_m31775_p2", (31775, 2, 1), (COMPOSITE_46, &[30, 36]), (49, 2), 7, Ephemeral::in_digits(26)),
     refreshing("boot_m37449_p2", (37449, 2, 1), (COMPOSITE_41, &[31, 33]), (45, 2), 7, Ephemeral::in_digits(26)),
     refreshing("boot_m69905_p2r8", (69905, 2, 8), (COMPOSITE_38, &[]), (41, 5), 6, Ephemeral::by_special_primes(48)),
