@@ -83,40 +83,27 @@
 
 pub mod bootstrap;
 pub mod circuits;
-pub mod error;
-pub mod evaluator;
-mod file_sizes;
 pub mod front;
-mod hex;
-mod integer;
 pub mod lookup;
 mod main_result;
-mod memory;
-mod names;
-mod once;
-pub mod params;
-pub mod plaintext;
-pub mod schemes;
 pub mod scoring;
-pub mod switching;
 pub mod wire;
 
 pub use circuits::LinearMap;
-pub use error::{Beyond, Error, Result};
-pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
 pub use front::{
     AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, GridCircuit, Mock, NeedsKeys, Server, SlotPacking,
     Step, needs,
 };
-pub use integer::Integer;
 pub use main_result::{MainError, MainResult};
-pub use memory::{check_memory, has_memory};
-pub use params::{ParamSpec, Params};
-pub use plaintext::{Content, Plaintext};
-pub use schemes::Scheme;
-pub use switching::Switching;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
+pub use windlass_schemes::{
+    Beyond, Content, DividedProduct, Error, Evaluator, Integer, ParamSpec, Params, Plaintext, Result, Scheme,
+    Subtrahend, Switching, check_memory, has_memory,
+};
+#[doc(inline)]
+pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switching};
+use windlass_schemes::{file_sizes, hex, names, once};
 
 /// The programs of the README and of the pages for users are tests.
 #[cfg(doctest)]

@@ -14,12 +14,12 @@ use windlass_rlwe::RandomEvents;
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::ends::{Ends, Own, nest};
-use super::error::BootstrapError;
 use super::explain::rounded_down;
 use super::interpreter::{Circuit, Ct, Machine};
 use super::pipeline::{Parts, Separation, Step, most_parts};
 use super::schedule::BatchForecast;
 use crate::circuits::CostModel;
+use crate::error::BootstrapError;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::switching::Switching;

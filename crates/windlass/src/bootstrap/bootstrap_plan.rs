@@ -10,7 +10,6 @@ use windlass_rlwe::RlweParams;
 use super::candidates::{candidates, orders};
 use super::choices::Choices;
 use super::encapsulation::InputModulus;
-use super::error::BootstrapError;
 use super::formula::DecryptionFormula;
 use super::maps::{self, FactorOrder};
 use super::partition::{Merging, Way, eval_choices};
@@ -21,6 +20,7 @@ use super::spec::{BootstrapSpec, EvalStage, Mode, Order, Unpacking};
 use super::stage::Stage;
 use super::steps::{self, PackedMaps};
 use crate::circuits::{DigitRemoval, DigitSpec};
+use crate::error::BootstrapError;
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
@@ -213,8 +213,8 @@ impl BootstrapPlan {
     /// [`BootstrapError::CapacityTooLow`].
     pub fn check(&self, ct: &Ciphertext) -> Result<()> {
         self.check_exponent(ct.exponent())?;
-        self.check_content(ct.content)?;
-        self.pipeline.check_input(&self.schedule, ct.level(), ct.noise)
+        self.check_content(ct.content())?;
+        self.pipeline.check_input(&self.schedule, ct.level(), ct.noise())
     }
 
     /// Refuses another plaintext modulus p^found.

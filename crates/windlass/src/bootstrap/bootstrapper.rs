@@ -9,7 +9,6 @@ use windlass_rlwe::{EvaluationKeys, RandomEvents, check_same_keys};
 
 use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
-use super::error::BootstrapError;
 use super::interpreter::{Circuit, run_all};
 use super::keys::BootstrapKeys;
 use super::progress::{Observer, Progress, Reports};
@@ -17,6 +16,7 @@ use super::refreshing::Refreshing;
 use super::spec::Mode;
 use super::stage::StageName;
 use crate::circuits::SlotTable;
+use crate::error::BootstrapError;
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::once::Once;
@@ -148,7 +148,7 @@ impl Bootstrapper {
         mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
         self.check_origin(ct)?;
-        self.plan.check_integers(ct.exponent(), ct.content)?;
+        self.plan.check_integers(ct.exponent(), ct.content())?;
         self.plan.forecast_table(table)?;
         let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
         Ok(self.refresh_list(from_ref(ct), Some(table), &mut observe)?.swap_remove(0))
@@ -199,9 +199,8 @@ impl Bootstrapper {
         }
         for ((x, ct), unit) in done.iter_mut().zip(list).zip(&refreshing.units) {
             // The message is what it was.
-            x.content = ct.content;
-            let t = self.circuit.message.modulus(x.exponent);
-            x.factor = arith::mul_mod(x.factor % t, *unit, t);
+            let t = self.circuit.message.modulus(x.exponent());
+            x.restate(arith::mul_mod(x.factor() % t, *unit, t), ct.content());
             if let Some(table) = table {
                 refreshing.reports.next(StageName::Table, x, self.circuit.message.capacity(x))?;
                 *x = table.apply(&self.circuit.message, x)?;
@@ -238,7 +237,7 @@ impl Bootstrapper {
         plan.check_size(batch.len())?;
         for ct in batch {
             self.check_origin(ct)?;
-            self.plan.check_integers(ct.exponent(), ct.content)?;
+            self.plan.check_integers(ct.exponent(), ct.content())?;
         }
         if batch.is_empty() {
             return Ok(Vec::new());
@@ -252,10 +251,9 @@ impl Bootstrapper {
         let list = plan.refresh(&mut refreshing, own.as_ref(), gathered, batch.len());
         let mut list = list.map_err(too_low_for("refreshing a batch"))?;
         for x in &mut list {
-            let t = self.circuit.message.modulus(x.exponent);
+            let t = self.circuit.message.modulus(x.exponent());
             let multiple = arith::mul_mod(refreshing.units[0], plan.multiple() % t, t);
-            x.content = Content::Integers;
-            x.factor = arith::mul_mod(x.factor % t, multiple, t);
+            x.restate(arith::mul_mod(x.factor() % t, multiple, t), Content::Integers);
         }
         refreshing.reports.end(&list[0], self.circuit.message.capacity(&list[0]));
         Ok(list)
@@ -299,11 +297,11 @@ impl Bootstrapper {
     fn check_origin(&self, ct: &Ciphertext) -> Result<()> {
         let engine = &self.circuit.message;
         let prime = engine.slots().prime();
-        if !Arc::ptr_eq(&ct.context, engine.context()) || ct.scheme != engine.scheme() || ct.prime != prime {
+        if !Arc::ptr_eq(ct.context(), engine.context()) || ct.scheme() != engine.scheme() || ct.prime() != prime {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }
-        check_same_keys("refresh", self.keys.key_id(), ct.key)?;
-        check_same_order("refresh", self.plan.message_ring().hypercube(), &ct.hypercube)
+        check_same_keys("refresh", self.keys.key_id(), ct.key_id())?;
+        check_same_order("refresh", self.plan.message_ring().hypercube(), ct.hypercube())
     }
 }
 
@@ -342,7 +340,7 @@ impl Refresh<Ciphertext> for Bootstrapper {
     /// In batches where the plan is a packed one and all hold integers, else several at a time.
     fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         let several = |list: &[Ciphertext]| self.refresh_several(list);
-        if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content != Content::Integers) {
+        if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content() != Content::Integers) {
             return several(list);
         }
         in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), several)

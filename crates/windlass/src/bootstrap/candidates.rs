@@ -4,10 +4,10 @@
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
-use super::error::BootstrapError;
 use super::maps;
 use super::partition::constant_bytes;
 use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Order, Unpacking};
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// The orders that the specification leaves to choose among.

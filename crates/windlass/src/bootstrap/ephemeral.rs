@@ -7,10 +7,10 @@ use windlass_ring::{norm, sample};
 use windlass_rlwe::{Bound, SecretDistribution, noise};
 use zeroize::Zeroizing;
 
-use super::error::BootstrapError;
 use super::formula::DecryptionFormula;
 use super::rows::odd_axes;
 use super::spec::BootstrapSpec;
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// The canonical norm that an ephemeral secret may have.

@@ -4,9 +4,9 @@ use windlass_ring::kernels::Shape;
 use windlass_ring::slots::PrimePower;
 
 use super::appendix_a::{AppendixA, balanced_share};
-use super::error::BootstrapError;
 use super::rows::{row_square_limit, row_sum};
 use super::spec::{BootstrapSpec, FrontEnd};
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// The digits of one bootstrapping.

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use windlass_ring::slots::Hypercube;
 use windlass_rlwe::{KeyStrategy, RlweParams};
 
-use super::error::BootstrapError;
 use super::map_choice::MapChoice;
 use super::pipeline::{Parts, Step};
 use super::spec::BootstrapSpec;
 use crate::circuits::{CostModel, PlanSpec};
+use crate::error::BootstrapError;
 use crate::error::{Error, Result};
 
 /// What the maps of one plan may use.

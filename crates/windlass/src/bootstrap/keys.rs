@@ -9,7 +9,7 @@ use windlass_rlwe::{Context, EvaluationKeys, KeyId, SecretKey};
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::{EncapsulationKey, EncryptedSecret, SeededPair};
 use super::ephemeral::EphemeralSecret;
-use super::error::BootstrapError;
+use crate::error::BootstrapError;
 use crate::error::Result;
 use crate::schemes::Scheme;
 

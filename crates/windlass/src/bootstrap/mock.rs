@@ -8,11 +8,11 @@ use rand_core::{RngCore, SeedableRng};
 
 use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
-use super::error::BootstrapError;
 use super::interpreter::{Circuit, Machine, run};
 use super::spec::Mode;
 use super::stage::StageName;
 use crate::circuits::SlotTable;
+use crate::error::BootstrapError;
 use crate::error::{Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::once::Once;

@@ -129,7 +129,7 @@ impl BootstrapPreset {
 mod tests {
     use super::*;
 
-    use super::super::error::BootstrapError;
+    use crate::error::BootstrapError;
 
     #[test]
     fn every_preset_has_parameters() {

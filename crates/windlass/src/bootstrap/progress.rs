@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::error::BootstrapError;
 use super::stage::StageName;
+use crate::error::BootstrapError;
 use crate::error::Result;
 use crate::schemes::Ciphertext;
 

@@ -1,6 +1,6 @@
 //! Partitions as published, by the set that they are for.
 
-use super::error::BootstrapError;
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// Table 3 of Ma et al. 2024, all with m = 2^16: p, the transform, whether packed ("general"), and

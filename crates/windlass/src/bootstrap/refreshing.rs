@@ -1,20 +1,18 @@
 //! One refresh on ciphertexts.
 
-use std::sync::Arc;
-
 use windlass_ring::kernels::arith;
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::EncryptedSecret;
-use super::error::BootstrapError;
 use super::front_end::decryption_constants;
 use super::interpreter::{Circuit, Machine};
 use super::keys::BootstrapKeys;
 use super::progress::Reports;
 use super::stage::StageName;
+use crate::error::BootstrapError;
 use crate::error::Result;
 use crate::plaintext::{Content, Plaintext};
-use crate::schemes::engine::Extended;
+use crate::schemes::engine::{Extended, Statement};
 use crate::schemes::{Ciphertext, Engine, Scheme};
 
 /// One refresh at work.
@@ -73,7 +71,7 @@ impl Machine for Refreshing<'_> {
         // By coefficients there is room where canonical norms may find none.
         let low = circuit.message.switched(&arrived, plan.input().level);
         self.units.push(self.unit_of(&low));
-        let parts = keys.encapsulation.switch(circuit.message.context(), &low.to_scheme(Scheme::Bfv).parts);
+        let parts = keys.encapsulation.switch(circuit.message.context(), low.to_scheme(Scheme::Bfv).parts());
         let modulus = plan.working_ring().modulus();
         let [mut c0, c1] = decryption_constants(plan.spec().front_end, formula, parts);
         if modulus.prime() == 2 {
@@ -103,10 +101,10 @@ impl Refreshing<'_> {
     /// −Q^{−1}·factor·message; the factor of the result takes −Q^{−1}·factor up.
     fn unit_of(&self, low: &Ciphertext) -> u64 {
         let engine = &self.circuit.message;
-        let t = engine.modulus(low.exponent);
+        let t = engine.modulus(low.exponent());
         let q = engine.context().levels().modulus(low.level(), t);
         let inverse = arith::inv_mod(t - q, t).expect("the primes are coprime to the plaintext modulus");
-        arith::mul_mod(inverse, low.factor, t)
+        arith::mul_mod(inverse, low.factor(), t)
     }
 }
 
@@ -115,25 +113,22 @@ impl BootstrapPlan {
     pub(super) fn encrypted_secret(&self, working: &Engine, keys: &BootstrapKeys) -> Extended {
         let (params, modulus) = (self.params(), self.working_ring().modulus());
         let model = working.noise(modulus.exponent());
-        let ct = Ciphertext {
-            context: Arc::clone(working.context()),
-            key: keys.key_id(),
-            hypercube: Arc::clone(self.working_ring().hypercube()),
-            scheme: working.scheme(),
-            parts: keys.encrypted_secret.pair().map(Clone::clone).into(),
-            prime: modulus.prime(),
+        let parts = keys.encrypted_secret.pair().map(Clone::clone).into();
+        let statement = Statement {
             exponent: modulus.exponent(),
             factor: 1,
             noise: EncryptedSecret::noise(params, model, self.spec().ephemeral_weight, modulus.value()),
             content: Content::any(self.working_ring()),
         };
-        Extended { ct, level: params.top_level() }
+        let (pair, ring) = ((working.context(), keys.key_id()), (&**self.working_ring(), working.scheme()));
+        Extended::of(Ciphertext::assembled(pair, ring, parts, statement), params.top_level())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;
+    use std::sync::Arc;
 
     use rand_chacha::ChaCha20Rng;
     use rand_core::SeedableRng;

@@ -4,9 +4,9 @@ use windlass_rlwe::security::EstimateSource;
 use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};
 
 use super::encapsulation::InputModulus;
-use super::error::BootstrapError;
 use super::formula::DecryptionFormula;
 use super::spec::BootstrapSpec;
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// [`BootstrapSpec::failure_bits`] that secure parameters need: a wrong plaintext that nobody

@@ -7,12 +7,12 @@ use windlass_rlwe::{Bound, RandomEvents};
 
 use super::encapsulation::EncryptedSecret;
 use super::ends::Ends;
-use super::error::BootstrapError;
 use super::forecast::{Expected, Forecast};
 use super::interpreter::{Circuit, Machine, run};
 use super::output_level;
 use super::pipeline::{Pipeline, Step};
 use super::stage::StageName;
+use crate::error::BootstrapError;
 use crate::error::{Error, Result};
 
 /// Where a stage runs.

@@ -10,13 +10,13 @@ use windlass_ring::kernels::modulus::find_primes;
 use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, RlweSpec, SecretDistribution, security};
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::error::BootstrapError;
 use super::formula::DecryptionFormula;
 use super::maps::evaluation_hypercube;
 use super::partition::baby_giant;
 use super::search_progress::{SearchProgress, SearchStep};
 use super::spec::{BootstrapSpec, Mode};
 use crate::circuits::CostModel;
+use crate::error::BootstrapError;
 use crate::error::{Error, Result};
 use crate::params::check_plaintext_modulus;
 

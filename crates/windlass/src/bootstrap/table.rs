@@ -3,10 +3,10 @@
 use windlass_rlwe::RandomEvents;
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::error::BootstrapError;
 use super::forecast::Forecast;
 use super::stage::StageName;
 use crate::circuits::SlotTable;
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// What [`super::Bootstrapper::refresh_with_table`] takes and leaves, by forecast:

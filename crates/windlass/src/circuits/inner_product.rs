@@ -7,9 +7,9 @@ use windlass_ring::slots::SlotRing;
 use super::linear::{LinearMap, LinearPlan, PreparedPlan};
 use super::slot_function::check_integers;
 use super::trace::{TraceChain, TracePlan, TraceSpec};
+use crate::Integer;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::integer::Integer;
 use crate::plaintext::Plaintext;
 
 /// `Σ_j a_j·b_j` in every slot, for two encrypted vectors.

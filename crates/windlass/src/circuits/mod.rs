@@ -14,7 +14,7 @@ mod table;
 pub mod trace;
 
 pub use comparison::{Comparison, Membership};
-pub use complex::{Polynomial, PowerBasis};
+pub use complex::{Polynomial, PowerBasis, SlotSums, TotalSums};
 pub use digits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
     DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,

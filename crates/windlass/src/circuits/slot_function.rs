@@ -12,9 +12,9 @@ use windlass_rlwe::Limits;
 
 use super::interpolation::{interpolate, interpolate_everywhere, with_roots};
 use super::polynomial::{PolynomialPlan, log2_ceil};
+use crate::Integer;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::integer::Integer;
 use crate::plaintext::{Content, Plaintext};
 use crate::switching::Switching;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use windlass_rlwe::Context;
 
-use super::stored::{Payload, Stored};
-use super::values::{FileContext, read_parts};
+use super::stored::{self, Stored};
+use super::values::{FileContext, Wire, read_parts, write_parts};
 use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::ckks::{Ciphertext, CkksContext, FiledInfo};
@@ -155,11 +155,18 @@ fn own_error(
     Ok((fresh, rest))
 }
 
-impl Payload<ApproximateContext> for Ciphertext {
-    const KIND: Kind = Kind::ApproximateCiphertext;
-    const FIELDS: u64 = 60;
+/// Bytes before the polynomials.
+const FIELDS: u64 = 60;
 
-    fn write_fields(&self, _: &ApproximateContext, out: &mut FieldWriter) {
+/// A ciphertext alone has the form of a [`Stored`] one.
+impl Wire<ApproximateContext> for Ciphertext {
+    const KIND: Kind = Kind::ApproximateCiphertext;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key_id())
+    }
+
+    fn encode(&self, _: &ApproximateContext, out: &mut FieldWriter) {
         let FiledInfo { deviation, own, beside, .. } = self.to_file();
         let flag = |is_set, flag| if is_set { flag } else { 0 };
         let flags = flag(self.seed().is_some(), SEEDED) | flag(own.is_some(), OWN) | flag(beside.is_some(), ENTRIES);
@@ -177,13 +184,18 @@ impl Payload<ApproximateContext> for Ciphertext {
             out.u32(count as u32);
             out.f64(rest);
         }
+        write_parts(out, self.parts(), self.seed());
     }
 
     /// Refuses also what states values that do not fit its modulus:
     /// [`crate::Error::ModulusExhausted`].
-    fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(&context.context, &mut fields)?;
         let parts = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
         Self::from_file((&context.context, key), parts, head.info)
+    }
+
+    fn limit(context: &ApproximateContext) -> u64 {
+        stored::limit(context, FIELDS)
     }
 }

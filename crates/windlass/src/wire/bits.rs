@@ -1,7 +1,7 @@
 //! Payloads as sequences of fields: little-endian integers, byte strings, and residues packed to
 //! the bit length of their modulus.
 
-use super::error::WireError;
+use crate::error::WireError;
 use crate::file_sizes::{packed_len, residue_bits};
 
 /// Writes the fields of a payload.

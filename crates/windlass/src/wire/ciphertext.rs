@@ -1,16 +1,15 @@
 //! Ciphertexts on the wire.
 
-use std::sync::Arc;
-
 use windlass_ring::kernels::arith;
 use windlass_rlwe::Bound;
 
-use super::stored::{Payload, Stored};
-use super::values::{WireContext, read_parts, scheme_code};
+use super::stored::{self, Stored};
+use super::values::{Wire, WireContext, read_parts, scheme_code, write_parts};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
+use crate::schemes::engine::Statement;
 
 /// Version 1 of a ciphertext.
 ///
@@ -82,11 +81,18 @@ impl Fields {
     }
 }
 
-impl Payload<WireContext> for Ciphertext {
-    const KIND: Kind = Kind::Ciphertext;
-    const FIELDS: u64 = 24;
+/// Bytes before the polynomials.
+const FIELDS: u64 = 24;
 
-    fn write_fields(&self, context: &WireContext, out: &mut FieldWriter) {
+/// A ciphertext alone has the form of a [`Stored`] one.
+impl Wire<WireContext> for Ciphertext {
+    const KIND: Kind = Kind::Ciphertext;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key_id())
+    }
+
+    fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
         let told = context.slots.degree() > 1 && self.content() == Content::Integers;
         let flags = if self.seed().is_some() { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
         out.bytes(&[scheme_code(self.scheme()), flags]);
@@ -96,22 +102,18 @@ impl Payload<WireContext> for Ciphertext {
         out.u64(self.factor());
         // The noise of zero times a ciphertext is zero: 1 is a bound of it too.
         out.f64(self.log2_noise().max(0.0) + 0.0);
+        write_parts(out, self.parts(), self.seed());
     }
 
-    fn read(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(context, &mut fields)?;
         let parts = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
-        Ok(Self {
-            context: Arc::clone(&context.context),
-            key,
-            hypercube: Arc::clone(context.slots.hypercube()),
-            scheme: context.scheme,
-            parts,
-            prime: context.slots.prime(),
-            exponent: head.exponent,
-            factor: head.factor,
-            noise: Bound::from_bits(head.log2_noise),
-            content: head.content,
-        })
+        let Fields { content, exponent, factor, log2_noise, .. } = head;
+        let statement = Statement { exponent, factor, noise: Bound::from_bits(log2_noise), content };
+        Ok(Self::assembled((&context.context, key), (&context.slots, context.scheme), parts, statement))
+    }
+
+    fn limit(context: &WireContext) -> u64 {
+        stored::limit(context, FIELDS)
     }
 }

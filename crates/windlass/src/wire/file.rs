@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::container::{Expected, HEADER_BYTES, Label, TRAILER_BYTES, check_header, check_length, open, seal};
 use super::{KeyId, Kind, WireError};
-use crate::memory::has_memory;
+use crate::has_memory;
 
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use windlass_rlwe::{Limits, check_same_keys};
 
-use super::stored::{Payload, Stored};
+use super::stored::Stored;
 use super::values::{FileContext, Wire};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::{Error, Result};
@@ -168,7 +168,7 @@ impl<C: Pair> CiphertextList<C> {
     }
 }
 
-impl<X: FileContext, C: Payload<X>> Wire<X> for CiphertextList<C> {
+impl<X: FileContext, C: Pair + Wire<X>> Wire<X> for CiphertextList<C> {
     const KIND: Kind = Kind::CiphertextList;
 
     fn key_id(&self) -> Option<KeyId> {

@@ -13,10 +13,8 @@ mod bits;
 mod bootstrap;
 mod ciphertext;
 mod container;
-mod error;
 mod file;
 mod keys;
-mod kind;
 mod list;
 mod mapped;
 mod messages;
@@ -26,6 +24,7 @@ mod sealed;
 mod stored;
 mod values;
 
+pub use crate::error::{Kind, WireError};
 pub use crate::file_sizes::{OVERHEAD, packed_len, residue_bits};
 pub use crate::hex::hex;
 pub use approximate::{ApproximateCiphertextV1, ApproximateContext};
@@ -33,12 +32,10 @@ pub use bits::{FieldReader, FieldWriter};
 pub use bootstrap::BootstrapContext;
 pub use ciphertext::CiphertextV1;
 pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
-pub use error::WireError;
 pub use file::{
     Access, move_new, part_suffix, read_file, read_secret, temporary_name, write_file, write_new, write_new_with,
     write_over,
 };
-pub use kind::Kind;
 pub use list::{CiphertextList, NumberKind};
 pub use messages::{AnswerV1, EncryptedRowsV1, EncryptedScoresV1, QueryV1};
 pub use prepared::{PlanFiles, StoresConstants};

@@ -183,13 +183,13 @@ impl StoresConstants<Arc<SlotRing>> for schemes::Engine {
     const FIELDS: usize = 9;
 
     fn values(constant: &schemes::Constant) -> &Values {
-        &constant.values
+        constant.values()
     }
 
     fn write_fields(constant: &schemes::Constant, out: &mut FieldWriter) {
         // The canonical norm of what is not zero is at least 1; that of zero is bounded by 1 too.
-        out.f64(constant.norm.bits().max(0.0) + 0.0);
-        out.bytes(&[u8::from(constant.content == Content::Integers)]);
+        out.f64(constant.norm().bits().max(0.0) + 0.0);
+        out.bytes(&[u8::from(constant.content() == Content::Integers)]);
     }
 
     fn read_constant(
@@ -221,7 +221,7 @@ impl StoresConstants<ComplexSlots> for ckks::Engine {
     const FIELDS: usize = 20;
 
     fn values(constant: &ckks::Constant) -> &Values {
-        &constant.values
+        constant.values()
     }
 
     fn write_fields(constant: &ckks::Constant, out: &mut FieldWriter) {

@@ -1,7 +1,7 @@
 //! Ciphertexts of every scheme on the wire: fields, then two polynomials, the second of which may
 //! be a seed.
 
-use super::values::{FileContext, Wire, poly_len, write_parts};
+use super::values::{FileContext, Wire, poly_len};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::pairs::Pair;
@@ -49,25 +49,11 @@ impl<C: Pair> Stored<C> {
     }
 }
 
-/// What the schemes' ciphertexts differ by on the wire.
-pub trait Payload<X: FileContext>: Pair {
-    /// What files hold.
-    const KIND: Kind;
-    /// Bytes before the polynomials.
-    const FIELDS: u64;
-
-    /// Writes the fields before the polynomials.
-    fn write_fields(&self, context: &X, out: &mut FieldWriter);
-
-    /// Reads all of it. Errors: as [`Wire::decode`].
-    fn read(context: &X, key: KeyId, fields: FieldReader<'_>) -> Result<Self>;
-}
-
-impl<X: FileContext, C: Payload<X>> Wire<X> for Stored<C> {
+impl<X: FileContext, C: Pair + Wire<X>> Wire<X> for Stored<C> {
     const KIND: Kind = C::KIND;
 
     fn key_id(&self) -> Option<KeyId> {
-        Some(self.ciphertext.key_id())
+        Wire::key_id(&self.ciphertext)
     }
 
     fn encode(&self, context: &X, out: &mut FieldWriter) {
@@ -79,31 +65,14 @@ impl<X: FileContext, C: Payload<X>> Wire<X> for Stored<C> {
     }
 
     fn limit(context: &X) -> u64 {
-        let rlwe = context.rlwe();
-        let part = poly_len(rlwe, &rlwe.basis(rlwe.top_level()));
-        // In the smallest rings a seed is longer than the polynomial that it stands for.
-        C::FIELDS + (part + part.max(SEED)) as u64
+        C::limit(context)
     }
 }
 
-/// A ciphertext alone has the form of a [`Stored`] one.
-impl<X: FileContext, C: Payload<X>> Wire<X> for C {
-    const KIND: Kind = C::KIND;
-
-    fn key_id(&self) -> Option<KeyId> {
-        Some(Pair::key_id(self))
-    }
-
-    fn encode(&self, context: &X, out: &mut FieldWriter) {
-        self.write_fields(context, out);
-        write_parts(out, self.parts(), self.seed());
-    }
-
-    fn decode(context: &X, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
-        C::read(context, key, fields)
-    }
-
-    fn limit(context: &X) -> u64 {
-        Stored::<C>::limit(context)
-    }
+/// The longest payload of a ciphertext with so many bytes before its polynomials.
+pub(super) fn limit(context: &impl FileContext, fields: u64) -> u64 {
+    let rlwe = context.rlwe();
+    let part = poly_len(rlwe, &rlwe.basis(rlwe.top_level()));
+    // In the smallest rings a seed is longer than the polynomial that it stands for.
+    fields + (part + part.max(SEED)) as u64
 }

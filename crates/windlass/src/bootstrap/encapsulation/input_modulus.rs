@@ -5,11 +5,11 @@ use windlass_ring::Basis;
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, noise};
 
 use super::digits::Digits;
-use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::formula::DecryptionFormula;
 use crate::bootstrap::rows::odd_axes;
 use crate::bootstrap::spec::BootstrapSpec;
 use crate::bootstrap::stage::StageName;
+use crate::error::BootstrapError;
 use crate::error::Result;
 use crate::params::Encapsulation;
 

@@ -76,7 +76,7 @@ fn parties(scheme: Scheme, (m, p, r): (u64, u64, u32)) -> (Engine, Forecast, Dec
 }
 
 fn expected(ct: &Ciphertext) -> Expected {
-    Expected { level: ct.level(), exponent: ct.exponent(), factor: ct.factor(), noise: ct.noise }
+    Expected { level: ct.level(), exponent: ct.exponent(), factor: ct.factor(), noise: ct.noise() }
 }
 
 /// They meet within a hundredth of a bit.
@@ -84,7 +84,7 @@ fn meet(what: &str, forecast: Result<Expected>, real: Result<Ciphertext>) -> (Ex
     let (forecast, real) = (forecast.unwrap(), real.unwrap());
     assert_eq!((forecast.level, forecast.exponent), (real.level(), real.exponent()), "{what}");
     assert_eq!(forecast.factor, real.factor(), "{what}");
-    let (said, found) = (forecast.noise.bits(), real.noise.bits());
+    let (said, found) = (forecast.noise.bits(), real.noise().bits());
     assert!((said - found).abs() < 0.01, "{what}: {said} for {found} bits");
     (forecast, real)
 }

@@ -7,7 +7,7 @@ use super::bruun::Bruun;
 use super::radix2::Radix2;
 use super::tensor::CompositeTensor;
 use super::transform::SlotTransform;
-use crate::bootstrap::error::BootstrapError;
+use crate::error::BootstrapError;
 use crate::error::{Error, Result};
 use crate::names::named;
 

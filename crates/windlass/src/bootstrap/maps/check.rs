@@ -15,8 +15,8 @@ use super::merge::Runs;
 use super::trace::trace_stages;
 use super::transform::SlotTransform;
 use super::whole::{packed_to_coefficients, packed_to_slots, thin_to_coefficients, thin_to_slots};
-use crate::bootstrap::error::BootstrapError;
 use crate::circuits::LinearMap;
+use crate::error::BootstrapError;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 

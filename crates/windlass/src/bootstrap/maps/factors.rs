@@ -8,7 +8,7 @@ use windlass_ring::kernels::{Axis, Shape, arith};
 use windlass_ring::slots::{Hypercube, PrimePower};
 
 use super::factor_order::FactorOrder;
-use crate::bootstrap::error::BootstrapError;
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// Doublings of a power of two in one stage: at most 16 diagonals, or 31 away from the end.

@@ -2,8 +2,8 @@
 
 use super::slot_map::{Fixed, SlotMap};
 use super::transform::Stages;
-use crate::bootstrap::error::BootstrapError;
 use crate::circuits::LinearMap;
+use crate::error::BootstrapError;
 use crate::error::Result;
 
 /// Which stages of one map become one.

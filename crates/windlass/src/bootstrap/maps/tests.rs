@@ -5,8 +5,8 @@ use super::radix2::{Butterflies, Radix2};
 use super::slot_map::SlotMap;
 use super::tensor::CompositeTensor;
 use super::*;
-use crate::bootstrap::error::BootstrapError;
 use crate::circuits::{CostModel, LinearMap};
+use crate::error::BootstrapError;
 use crate::schemes::clear::Clear;
 use crate::{Error, Plaintext, Result};
 

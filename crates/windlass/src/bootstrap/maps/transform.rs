@@ -8,7 +8,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::packing::Packing;
 use super::slot_map::SlotMap;
-use crate::bootstrap::error::BootstrapError;
+use crate::error::BootstrapError;
 use crate::error::{Error, Result};
 
 /// The elementary stages of one map, first to last: those that may be merged, and one before or

@@ -1,7 +1,6 @@
 //! Circuits on complex slots: polynomials, functions by polynomials near them, sums of slots.
 
-mod approximation;
-mod polynomial;
 mod sums;
 
-pub use polynomial::{Polynomial, PowerBasis};
+pub use sums::{SlotSums, TotalSums};
+pub use windlass_schemes::schemes::ckks::{Polynomial, PowerBasis};

@@ -9,9 +9,9 @@ use super::fold::Side;
 use super::places::Places;
 use super::plan::{FoldedSum, MatrixPlan, MatrixSpec};
 use super::search::{Matrix, best_fold};
+use crate::Integer;
 use crate::circuits::linear::{ComplexSlots, LinearPlan, check_rectangular, dense_entries};
 use crate::error::{Error, Result};
-use crate::integer::Integer;
 
 impl MatrixPlan {
     /// For a dense matrix `matrix[row][column]` over Z_{p^r}: slot i of the result is `Σ_k

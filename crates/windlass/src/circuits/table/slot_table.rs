@@ -9,11 +9,11 @@ use super::lifting::digits;
 use super::monomials::{Monomials, terms};
 use super::polynomial_function::Centred;
 use super::rows::{self, DigitRow, Liftings, Way};
+use crate::Integer;
 use crate::circuits::polynomial::add_scalar;
 use crate::circuits::slot_function::check_integers;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::integer::Integer;
 
 /// Any function of the integer in each slot, modulo p^r of at most 2^8, by its table.
 ///

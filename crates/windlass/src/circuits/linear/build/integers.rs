@@ -12,9 +12,9 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::Limits;
 
 use super::units::dimension_size;
+use crate::Integer;
 use crate::circuits::linear::map::{LinearGrid, LinearMap};
 use crate::error::{Error, Result};
-use crate::integer::Integer;
 use crate::plaintext::Plaintext;
 
 impl LinearMap {

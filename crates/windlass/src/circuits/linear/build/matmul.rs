@@ -6,9 +6,9 @@ use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
 use super::units::{Line, SlotUnits, dimension_size, quotients};
+use crate::Integer;
 use crate::circuits::linear::map::{LinearMap, power_mod};
 use crate::error::Result;
-use crate::integer::Integer;
 use crate::plaintext::Plaintext;
 
 /// The map with the matrix whose entry at (row slot, column slot) is written into a zeroed buffer

@@ -204,7 +204,7 @@ impl Prepares<ComplexSlots> for ckks::Engine {
     }
 
     fn held_bytes(&self, constant: &ckks::Constant) -> usize {
-        constant.values.bytes()
+        constant.values().bytes()
     }
 
     fn norms(&self, grid: &LinearGrid<ComplexSlots>) -> Option<MapNorms> {
