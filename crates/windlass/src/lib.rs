@@ -82,7 +82,6 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
-pub mod circuits;
 pub mod front;
 pub mod lookup;
 mod main_result;
@@ -95,6 +94,8 @@ pub use front::{
     Step, needs,
 };
 pub use main_result::{MainError, MainResult};
+#[doc(inline)]
+pub use windlass_circuits as circuits;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 pub use windlass_schemes::{
@@ -104,6 +105,15 @@ pub use windlass_schemes::{
 #[doc(inline)]
 pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switching};
 use windlass_schemes::{file_sizes, hex, names, once};
+
+/// The programs in the documentation of the crates below are tests, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../windlass-circuits/src/examples/comparison.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/fixed_point.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/inner_product.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/matrix.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/slot_table.md")]
+pub struct Examples;
 
 /// The programs of the README and of the pages for users are tests.
 #[cfg(doctest)]
