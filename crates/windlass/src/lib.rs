@@ -81,7 +81,6 @@
 //! crates underneath.
 #![forbid(unsafe_code)]
 
-pub mod bootstrap;
 pub mod front;
 pub mod lookup;
 mod main_result;
@@ -95,6 +94,8 @@ pub use front::{
 };
 pub use main_result::{MainError, MainResult};
 #[doc(inline)]
+pub use windlass_bootstrap as bootstrap;
+#[doc(inline)]
 pub use windlass_circuits as circuits;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
@@ -104,7 +105,7 @@ pub use windlass_schemes::{
 };
 #[doc(inline)]
 pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switching};
-use windlass_schemes::{file_sizes, hex, names, once};
+use windlass_schemes::{file_sizes, hex, once};
 
 /// The programs in the documentation of the crates below are tests, too.
 #[cfg(doctest)]
