@@ -85,7 +85,6 @@ pub mod front;
 pub mod lookup;
 mod main_result;
 pub mod scoring;
-pub mod wire;
 
 pub use circuits::LinearMap;
 pub use front::{
@@ -99,13 +98,15 @@ pub use windlass_bootstrap as bootstrap;
 pub use windlass_circuits as circuits;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
+use windlass_schemes::once;
 pub use windlass_schemes::{
     Beyond, Content, DividedProduct, Error, Evaluator, Integer, ParamSpec, Params, Plaintext, Result, Scheme,
     Subtrahend, Switching, check_memory, has_memory,
 };
 #[doc(inline)]
 pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switching};
-use windlass_schemes::{file_sizes, hex, once};
+#[doc(inline)]
+pub use windlass_wire as wire;
 
 /// The programs in the documentation of the crates below are tests, too.
 #[cfg(doctest)]
@@ -114,6 +115,7 @@ use windlass_schemes::{file_sizes, hex, once};
 #[doc = include_str!("../../windlass-circuits/src/examples/inner_product.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/matrix.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/slot_table.md")]
+#[doc = include_str!("../../windlass-wire/src/examples/list.md")]
 pub struct Examples;
 
 /// The programs of the README and of the pages for users are tests.

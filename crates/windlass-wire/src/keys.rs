@@ -6,12 +6,12 @@ use windlass_rlwe::Context;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::{PublicKey, SecretKey};
 use windlass_rlwe::switching::SwitchingKey;
+use windlass_schemes::error::Result;
+use windlass_schemes::file_sizes::packed_len;
 use zeroize::Zeroizing;
 
 use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::Result;
-use crate::file_sizes::packed_len;
 
 /// Secret coefficients are stored as c + 1, modulo 3.
 const TERNARY: u64 = 3;

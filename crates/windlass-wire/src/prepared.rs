@@ -3,20 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_circuits::linear::{ComplexSlots, LinearPlan, Plannable, PreparedPlan, Prepares};
 use windlass_ring::kernels::Mapping;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{Bound, Limits};
+use windlass_schemes::error::Result;
+use windlass_schemes::hex::hex;
+use windlass_schemes::plaintext::Content;
+use windlass_schemes::schemes::{self, ckks};
 
 use super::container::{Label, open};
 use super::mapped::{self, Blocks, Body, PAGE};
 use super::values::FileContext;
 use super::{Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::circuits::linear::{ComplexSlots, LinearPlan, Plannable, PreparedPlan, Prepares};
-use crate::error::Result;
-use crate::hex::hex;
-use crate::plaintext::Content;
-use crate::schemes::{self, ckks};
 
 /// Constants belong to no key pair.
 const NO_KEY: KeyId = KeyId([0; KeyId::BYTES]);
@@ -78,8 +78,8 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
     ///
     /// # Errors
     /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
-    /// behind. [`crate::Error::ContextMismatch`] for the constants of another plan,
-    /// [`crate::Error::OutOfRange`] if there is no such level.
+    /// behind. [`windlass_schemes::Error::ContextMismatch`] for the constants of another plan,
+    /// [`windlass_schemes::Error::OutOfRange`] if there is no such level.
     pub fn save(&self, path: &Path, prepared: &PreparedPlan<E, R>) -> Result<u64> {
         Ok(self.body(prepared)?.save(path, &self.label())?)
     }
@@ -87,7 +87,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
     /// The bytes of such a file.
     ///
     /// # Errors
-    /// [`crate::Error::ContextMismatch`] for the constants of another plan.
+    /// [`windlass_schemes::Error::ContextMismatch`] for the constants of another plan.
     pub fn to_bytes(&self, prepared: &PreparedPlan<E, R>) -> Result<Vec<u8>> {
         Ok(self.body(prepared)?.sealed(&self.label()))
     }

@@ -1,12 +1,12 @@
 //! Many ciphertexts in one file: an array of numbers that is longer than one of them holds.
 
 use windlass_rlwe::{Limits, check_same_keys};
+use windlass_schemes::error::{Error, Result};
+use windlass_schemes::schemes::pairs::Pair;
 
 use super::stored::Stored;
 use super::values::{FileContext, Wire};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::{Error, Result};
-use crate::schemes::pairs::Pair;
 
 /// What the slots of a list hold. Codes are append-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,25 +52,7 @@ impl NumberKind {
 /// Every row has at least one number in each of its ciphertexts and at most n, the dimension of the
 /// ring. How many there really are follows from the slots after decryption: [`Self::assemble`].
 ///
-/// ```
-/// use windlass::Context;
-/// use windlass::schemes::Ciphertext;
-/// use windlass::wire::{CiphertextList, NumberKind, Stored};
-///
-/// let context = Context::preset("insecure_toy_256")?; // 128 slots
-/// let (client, _) = context.generate_keys([])?;
-/// let row: Vec<u64> = (0..200).collect();
-/// let encrypted = row.chunks(context.slots()).map(|part| Ok(Stored::new(client.encrypt(part)?)));
-/// let encrypted = encrypted.collect::<windlass::Result<Vec<_>>>()?;
-/// let list = CiphertextList::new([1, row.len()], NumberKind::Unsigned, encrypted)?;
-/// let bytes = context.to_bytes(&list)?;
-///
-/// let list: CiphertextList<Ciphertext> = context.from_bytes(&bytes)?;
-/// let slots = list.ciphertexts().map(|part| client.decrypt(part));
-/// let slots = slots.collect::<windlass::Result<Vec<_>>>()?;
-/// assert_eq!(list.assemble(slots)?, [row]);
-/// # Ok::<(), windlass::Error>(())
-/// ```
+#[doc = include_str!("examples/list.md")]
 #[derive(Debug, Clone)]
 pub struct CiphertextList<C> {
     rows: u32,

@@ -1,8 +1,8 @@
 //! Payloads as sequences of fields: little-endian integers, byte strings, and residues packed to
 //! the bit length of their modulus.
 
-use crate::error::WireError;
-use crate::file_sizes::{packed_len, residue_bits};
+use windlass_schemes::error::WireError;
+use windlass_schemes::file_sizes::{packed_len, residue_bits};
 
 /// Writes the fields of a payload.
 #[derive(Debug, Default)]

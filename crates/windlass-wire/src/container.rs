@@ -16,10 +16,10 @@
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
+use windlass_schemes::file_sizes::OVERHEAD;
+use windlass_schemes::hex::hex;
 
 use super::{FieldWriter, KeyId, Kind, WireError};
-use crate::file_sizes::OVERHEAD;
-use crate::hex::hex;
 
 /// The hash that names a parameter set.
 pub type ContextHash = [u8; 32];
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_bytes_of_version_2_stay_as_they_are() {
-        let golden = include_bytes!("../../tests/golden/container-v2.bin");
+        let golden = include_bytes!("../../windlass/tests/golden/container-v2.bin");
         assert_eq!(sample(), golden);
     }
 

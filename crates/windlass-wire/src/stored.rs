@@ -1,17 +1,18 @@
 //! Ciphertexts of every scheme on the wire: fields, then two polynomials, the second of which may
 //! be a seed.
 
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::pairs::Pair;
+use windlass_schemes::schemes::{Seed, is_seed_of};
+
 use super::values::{FileContext, Wire, poly_len};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::Result;
-use crate::schemes::pairs::Pair;
-use crate::schemes::{Seed, is_seed_of};
 
 /// Bytes of a seed.
 const SEED: usize = 32;
 
 /// A ciphertext as files hold it: the second polynomial as its seed while that is known
-/// ([`crate::schemes::Ciphertext::seed`]), which halves them.
+/// ([`windlass_schemes::schemes::Ciphertext::seed`]), which halves them.
 #[derive(Debug, Clone)]
 pub struct Stored<C> {
     ciphertext: C,
@@ -24,7 +25,7 @@ impl<C: Pair> Stored<C> {
     }
 
     /// A fresh secret-key encryption whose second polynomial is expanded from `seed`, as
-    /// [`crate::schemes::Decryptor::encrypt`] and [`crate::schemes::ckks::Decryptor::encrypt`] give
+    /// [`windlass_schemes::schemes::Decryptor::encrypt`] and [`windlass_schemes::schemes::ckks::Decryptor::encrypt`] give
     /// it. They give ciphertexts that know their seed: [`Self::new`] does as well, without the cost.
     ///
     /// Cost: the expansion of the seed.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use windlass_bootstrap::{BootstrapKeys, BootstrapPlan};
 use windlass_ring::Basis;
 use windlass_rlwe::Context;
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::Scheme;
 
 use super::values::{FileContext, Wire, WireContext, poly_len, read_poly, write_poly};
 use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
-use crate::error::Result;
-use crate::schemes::Scheme;
 
 /// What bootstrapping keys must agree with: the context of the ciphertexts they refresh, and of the
 /// plan the modulus at which a ciphertext meets the ephemeral key, that key's weight and norm, and

@@ -6,11 +6,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use windlass_schemes::has_memory;
 use zeroize::Zeroizing;
 
 use super::container::{Expected, HEADER_BYTES, Label, TRAILER_BYTES, check_header, check_length, open, seal};
 use super::{KeyId, Kind, WireError};
-use crate::has_memory;
 
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

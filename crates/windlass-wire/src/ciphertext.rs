@@ -2,14 +2,14 @@
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::Bound;
+use windlass_schemes::error::Result;
+use windlass_schemes::plaintext::Content;
+use windlass_schemes::schemes::Ciphertext;
+use windlass_schemes::schemes::engine::Statement;
 
 use super::stored::{self, Stored};
 use super::values::{Wire, WireContext, read_parts, scheme_code, write_parts};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::Result;
-use crate::plaintext::Content;
-use crate::schemes::Ciphertext;
-use crate::schemes::engine::Statement;
 
 /// Version 1 of a ciphertext.
 ///

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use windlass_rlwe::Context;
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, FiledInfo};
 
 use super::stored::{self, Stored};
 use super::values::{FileContext, Wire, read_parts, write_parts};
 use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::Result;
-use crate::schemes::ckks::{Ciphertext, CkksContext, FiledInfo};
 
 /// What files of CKKS must agree with: ring, moduli, and the scales of the levels. Keys have the
 /// same wire form as in BGV and BFV.
@@ -188,7 +188,7 @@ impl Wire<ApproximateContext> for Ciphertext {
     }
 
     /// Refuses also what states values that do not fit its modulus:
-    /// [`crate::Error::ModulusExhausted`].
+    /// [`windlass_schemes::Error::ModulusExhausted`].
     fn decode(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(&context.context, &mut fields)?;
         let parts = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;

@@ -5,8 +5,9 @@
 //! known) and a size limit that follows from them, and refuses anything else with a [`WireError`]
 //! before it takes memory: wrong magic, version, kind, context or key pair, missing or trailing
 //! bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files
-//! in `tests/golden/` pin the bytes of each version. The checksum finds accidents; it does not
+//! in `crates/windlass/tests/golden/` pin the bytes of each version. The checksum finds accidents; it does not
 //! authenticate.
+#![forbid(unsafe_code)]
 
 mod approximate;
 mod bits;
@@ -24,9 +25,6 @@ mod sealed;
 mod stored;
 mod values;
 
-pub use crate::error::{Kind, WireError};
-pub use crate::file_sizes::{OVERHEAD, packed_len, residue_bits};
-pub use crate::hex::hex;
 pub use approximate::{ApproximateCiphertextV1, ApproximateContext};
 pub use bits::{FieldReader, FieldWriter};
 pub use bootstrap::BootstrapContext;
@@ -47,6 +45,9 @@ pub use sealed::{
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
 pub use windlass_rlwe::KeyId;
+pub use windlass_schemes::error::{Kind, WireError};
+pub use windlass_schemes::file_sizes::{OVERHEAD, packed_len, residue_bits};
+pub use windlass_schemes::hex::hex;
 
 /// SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {

@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::context::Context;
+use windlass_schemes::error::Result;
+use windlass_schemes::file_sizes::{OVERHEAD, packed_len};
+use windlass_schemes::schemes::{Parts, Scheme, Seed};
 use zeroize::Zeroizing;
 
 use super::container::{Label, begin, finish, open};
 use super::file::{access_of, read_file, write_new};
 use super::{ContextHash, Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::Result;
-use crate::file_sizes::{OVERHEAD, packed_len};
-use crate::schemes::{Parts, Scheme, Seed};
 
 /// What a file must agree with.
 pub trait FileContext {

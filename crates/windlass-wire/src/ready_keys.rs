@@ -7,13 +7,13 @@ use windlass_ring::Poly;
 use windlass_ring::kernels::Mapping;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::switching::SwitchingKey;
+use windlass_schemes::error::Result;
 
 use super::container::Label;
 use super::keys::{KEY_FIELDS, in_order, read_keys, write_fields};
 use super::mapped::{self, Blocks, Body, PAGE};
 use super::values::{FileContext, Wire};
 use super::{Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
-use crate::error::Result;
 
 /// Evaluation keys in a file that can be mapped.
 ///

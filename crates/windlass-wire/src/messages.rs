@@ -2,10 +2,11 @@
 //! are for. Whoever reads one compares the hash with that of its own schema: names, constants and
 //! units that are not those of the other side would make wrong values of right ones.
 
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::Ciphertext;
+
 use super::values::{Wire, WireContext};
 use super::{ApproximateContext, CiphertextList, CiphertextV1, FieldReader, FieldWriter, KeyId, Kind};
-use crate::error::Result;
-use crate::schemes::ckks::Ciphertext;
 
 macro_rules! message {
     ($name:ident, $kind:expr, $what:literal, $field:ident: $inner:ty, $context:ty) => {

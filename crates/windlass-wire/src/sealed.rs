@@ -32,6 +32,7 @@ use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce, Tag};
 use rand_core::{OsRng, TryRngCore};
 use windlass_rlwe::RlweError;
 use windlass_rlwe::keys::SecretKey;
+use windlass_schemes::error::Result;
 use zeroize::Zeroizing;
 
 use super::container::{
@@ -40,7 +41,6 @@ use super::container::{
 use super::file::{LONGEST_SECRET, access_of, read_secret, write_new};
 use super::values::{FileContext, from_bytes, to_bytes};
 use super::{FieldReader, Kind, WireError};
-use crate::error::Result;
 
 /// The form of payload that this build writes and reads.
 const FORM: u16 = 1;
@@ -155,7 +155,7 @@ pub fn is_sealed(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// Every [`WireError`] for bytes that are no file of a secret key, [`WireError::Sealed`] for one
-/// that is encrypted already; [`crate::Error::Rlwe`] without entropy.
+/// that is encrypted already; [`windlass_schemes::Error::Rlwe`] without entropy.
 pub fn seal_secret(file: &[u8], passphrase: &Passphrase, cost: PassphraseCost) -> Result<Vec<u8>> {
     let (inner, _) = open_any(file, Kind::SecretKey, LONGEST_SECRET)?;
     let mut random = [0; SALT + NONCE];
@@ -281,7 +281,7 @@ impl<'a> Sealed<'a> {
 ///
 /// # Errors
 /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
-/// behind. [`crate::Error::Rlwe`] without entropy.
+/// behind. [`windlass_schemes::Error::Rlwe`] without entropy.
 pub fn save_sealed<C: FileContext>(
     path: &Path,
     context: &C,
@@ -304,10 +304,10 @@ pub fn load_sealed<C: FileContext>(path: &Path, context: &C, passphrase: &Passph
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{KeyId, container};
+    use crate::{KeyId, container};
 
     const CHEAP: PassphraseCost = PassphraseCost { memory_kib: 64, passes: 2, lanes: 2 };
-    const PLAIN: &[u8] = include_bytes!("../../tests/golden/secret-key-v2.bin");
+    const PLAIN: &[u8] = include_bytes!("../../windlass/tests/golden/secret-key-v2.bin");
 
     fn passphrase() -> Passphrase {
         Passphrase::new("correct horse battery staple").unwrap()
@@ -321,7 +321,7 @@ mod tests {
     fn the_bytes_of_form_1_stay_as_they_are() {
         let random = std::array::from_fn(|i| i as u8);
         let sealed = seal_with(PLAIN, &golden_label(), (&passphrase(), CHEAP), &random).unwrap();
-        assert_eq!(sealed, include_bytes!("../../tests/golden/sealed-secret-key-v2.bin"));
+        assert_eq!(sealed, include_bytes!("../../windlass/tests/golden/sealed-secret-key-v2.bin"));
     }
 
     /// Whoever knows the passphrase may put any key inside; the header is what is looked at first.
