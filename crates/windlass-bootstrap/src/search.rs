@@ -187,8 +187,7 @@ impl Candidate {
 /// m is odd, no prime power and not divisible by p: m = m_1·m_2·.. with prime powers m_s, but that
 /// m_1 may be a product of two, such that p has the same order d modulo m_1 and modulo m, and
 /// Z_{m_1}^*/⟨p⟩ is cyclic. The other dimensions are good then, the first may be bad. Where several
-/// factors can be the first, the candidate has the one that the evaluation maps of
-/// [`crate::bootstrap`] take.
+/// factors can be the first, the candidate has the one that the evaluation maps of this crate take.
 ///
 /// Cost: seconds for the range of the default, on all threads.
 ///

@@ -80,7 +80,7 @@ pub trait Evaluator: Switching {
     /// Some element that is congruent to `a` modulo its `p^e`, modulo the larger `p^exponent`: what
     /// stands above `p^e` follows from the noise and is unspecified. It is an element of the whole
     /// ring, whatever `a` holds, so that the content is any. Costs nothing and adds no noise. For
-    /// circuits whose result does not depend on it ([`crate::circuits::SlotTable`]). Errors: also
+    /// circuits whose result does not depend on it (`circuits::SlotTable`). Errors: also
     /// [`crate::Error::OutOfRange`] for an exponent that is smaller than that of `a` or larger than r.
     fn raise_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
     /// The same ciphertext with [`crate::Content::Integers`]: the promise of a circuit that its
