@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
@@ -48,11 +48,15 @@ const LAYERS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("windlass-retrieval", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
+    ("windlass-features", &[]),
     ("windlass-secrets", &["windlass"]),
-    ("windlass-cli", &["windlass", "windlass_retrieval", "windlass_secrets"]),
-    ("windlass-py", &["windlass", "windlass_retrieval"]),
+    ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_secrets"]),
+    ("windlass-py", &["windlass", "windlass_features", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
-    ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_retrieval"]),
+    (
+        "windlass-bench",
+        &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_features", "windlass_retrieval"],
+    ),
 ];
 
 /// Words that belong to schemes; an identifier of the ring with one as a part is in the wrong
