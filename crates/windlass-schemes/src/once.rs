@@ -19,6 +19,12 @@ impl<T> Once<T> {
     }
 }
 
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<T: Send + Sync> Once<T> {
     /// The value; `make` makes it where there is none. An error stays as a value does.
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<T> + Send) -> Result<&T> {
