@@ -81,42 +81,42 @@
 //! crates underneath.
 #![forbid(unsafe_code)]
 
-pub mod bootstrap;
-pub mod circuits;
-pub mod error;
-pub mod evaluator;
-mod file_sizes;
 pub mod front;
-mod hex;
-mod integer;
 pub mod lookup;
 mod main_result;
-mod memory;
-mod names;
-mod once;
-pub mod params;
-pub mod plaintext;
-pub mod schemes;
 pub mod scoring;
-pub mod switching;
-pub mod wire;
 
 pub use circuits::LinearMap;
-pub use error::{Beyond, Error, Result};
-pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
 pub use front::{
     AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, GridCircuit, Mock, NeedsKeys, Server, SlotPacking,
     Step, needs,
 };
-pub use integer::Integer;
 pub use main_result::{MainError, MainResult};
-pub use memory::{check_memory, has_memory};
-pub use params::{ParamSpec, Params};
-pub use plaintext::{Content, Plaintext};
-pub use schemes::Scheme;
-pub use switching::Switching;
+#[doc(inline)]
+pub use windlass_bootstrap as bootstrap;
+#[doc(inline)]
+pub use windlass_circuits as circuits;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
+use windlass_schemes::once;
+pub use windlass_schemes::{
+    Beyond, Content, DividedProduct, Error, Evaluator, Integer, ParamSpec, Params, Plaintext, Result, Scheme,
+    Subtrahend, Switching, check_memory, has_memory,
+};
+#[doc(inline)]
+pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switching};
+#[doc(inline)]
+pub use windlass_wire as wire;
+
+/// The programs in the documentation of the crates below are tests, too.
+#[cfg(doctest)]
+#[doc = include_str!("../../windlass-circuits/src/examples/comparison.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/fixed_point.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/inner_product.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/matrix.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/slot_table.md")]
+#[doc = include_str!("../../windlass-wire/src/examples/list.md")]
+pub struct Examples;
 
 /// The programs of the README and of the pages for users are tests.
 #[cfg(doctest)]

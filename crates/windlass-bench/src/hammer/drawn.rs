@@ -1,6 +1,6 @@
 //! What approximate circuits are made of: parameters, numbers, a matrix, the sum of all slots.
 
-use windlass::circuits::{ComplexMap, ComplexSlots, LinearPlan, PlanSpec, Strategy, TracePlan, TraceSpec};
+use windlass::circuits::{ComplexMap, ComplexSlots, LinearPlan, PlanSpec, SlotSums, Strategy, TracePlan, TraceSpec};
 use windlass::rlwe::{Assurance, SecretDistribution};
 use windlass::schemes::ckks::{CkksSpec, Complex64};
 use windlass::{Approximate, Context, Error};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::Result;
-use windlass::circuits::{Polynomial, TraceChain, TracePlan, TraceSpec};
+use windlass::circuits::{Polynomial, SlotSums, TraceChain, TracePlan, TraceSpec};
 use windlass::schemes::ckks::{Ciphertext, Complex64, Engine};
 use windlass_kernels::Isa;
 

@@ -7,10 +7,10 @@ use windlass_rlwe::{PublicKey, SecretKey, SecretRng};
 
 use super::context::Context;
 use super::family::{Approximate, Exact, Family, Mock};
+use crate::Integer;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
-use crate::integer::Integer;
 use crate::plaintext::Plaintext;
 use crate::schemes::ckks::{self, Complex64, Publication, Published, complex};
 use crate::schemes::clear::{Clear, ClearCiphertext};

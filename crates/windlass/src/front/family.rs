@@ -74,6 +74,12 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     ) -> Result<(Self::Engine, Self::Refreshers)>;
 }
 
+/// The families of exact arithmetic: [`Exact`] and [`Mock`].
+pub trait ExactFamily: Family<Engine: Evaluator> {}
+
+impl ExactFamily for Exact {}
+impl ExactFamily for Mock {}
+
 /// Integers modulo p^r, or elements of GR(p^r; d), in the slots: BGV and BFV.
 #[derive(Debug, Clone, Copy)]
 pub enum Exact {}

@@ -24,7 +24,7 @@ mod steps;
 pub use circuit::{Circuit, GridCircuit};
 pub use client::Client;
 pub use context::Context;
-pub use family::{Approximate, Exact, Family, Mock};
+pub use family::{Approximate, Exact, ExactFamily, Family, Mock};
 pub use needs::NeedsKeys;
 pub use refreshers::{MockRefreshers, Refreshers};
 pub use server::Server;

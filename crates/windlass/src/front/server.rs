@@ -6,15 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::circuit::{Circuit, GridCircuit};
 use super::context::Context;
-use super::family::{Exact, Family};
+use super::family::{Exact, ExactFamily, Family};
 use super::kept::Kept;
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
+use crate::Integer;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{LinearPlan, SlotTable};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::integer::Integer;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::{Ciphertext, Refresh};
 use crate::switching::Switching;
@@ -208,10 +208,7 @@ impl<F: Family> Server<F> {
 }
 
 /// What every scheme of exact integers can do, and the mock.
-impl<F: Family> Server<F>
-where
-    F::Engine: Evaluator,
-{
+impl<F: ExactFamily> Server<F> {
     /// `a + b`.
     ///
     /// # Errors

@@ -17,10 +17,10 @@ use windlass_rlwe::Limits;
 use super::client::Client;
 use super::needs::{KeyRequest, NeedsKeys};
 use super::server::Server;
+use crate::Integer;
 use crate::bootstrap::maps::Packing;
 use crate::circuits::{LinearPlan, PlanSpec};
 use crate::error::{Error, Result};
-use crate::integer::Integer;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
 

@@ -1,4 +1,5 @@
-//! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, service, bench}),
+//! Keeps the arrows pointing up (kernels → ring → rlwe → schemes → circuits → bootstrap → wire → windlass
+//! → {cli, py, service, bench}),
 //! `unsafe` behind its fence, and the words of the layers above out of the ring.
 
 mod circles;
@@ -13,17 +14,49 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
-    ("windlass", &["windlass_kernels", "windlass_ring", "windlass_rlwe"]),
+    ("windlass-schemes", &["windlass_kernels", "windlass_ring", "windlass_rlwe"]),
+    ("windlass-circuits", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass_schemes"]),
+    (
+        "windlass-bootstrap",
+        &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass_schemes", "windlass_circuits"],
+    ),
+    (
+        "windlass-wire",
+        &[
+            "windlass_kernels",
+            "windlass_ring",
+            "windlass_rlwe",
+            "windlass_schemes",
+            "windlass_circuits",
+            "windlass_bootstrap",
+        ],
+    ),
+    (
+        "windlass",
+        &[
+            "windlass_kernels",
+            "windlass_ring",
+            "windlass_rlwe",
+            "windlass_schemes",
+            "windlass_circuits",
+            "windlass_bootstrap",
+            "windlass_wire",
+        ],
+    ),
     ("windlass-retrieval", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
+    ("windlass-features", &[]),
     ("windlass-secrets", &["windlass"]),
-    ("windlass-cli", &["windlass", "windlass_retrieval", "windlass_secrets"]),
-    ("windlass-py", &["windlass", "windlass_retrieval"]),
+    ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_secrets"]),
+    ("windlass-py", &["windlass", "windlass_features", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
-    ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_retrieval"]),
+    (
+        "windlass-bench",
+        &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_features", "windlass_retrieval"],
+    ),
 ];
 
 /// Words that belong to schemes; an identifier of the ring with one as a part is in the wrong

@@ -4,7 +4,7 @@
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use rayon::prelude::*;
-use windlass::circuits::{ComplexMap, LinearPlan, PlanSpec, Polynomial, TracePlan, TraceSpec};
+use windlass::circuits::{ComplexMap, LinearPlan, PlanSpec, Polynomial, SlotSums, TotalSums, TracePlan, TraceSpec};
 use windlass::needs::Products;
 use windlass::schemes::ckks::{Ciphertext, Complex64, Engine, complex};
 use windlass::{Approximate, Context, NeedsKeys, Result};

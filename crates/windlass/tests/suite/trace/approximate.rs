@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::circuits::{SlotSums, TotalSums, TraceChain, TracePlan, TraceSpec};
 use windlass::schemes::ckks::{Ciphertext, Complex64};
 use windlass::{Context, Error};
 

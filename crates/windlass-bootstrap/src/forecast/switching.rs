@@ -1,0 +1,102 @@
+//! What every scheme has, on noise bounds.
+
+use windlass_ring::kernels::arith;
+use windlass_rlwe::{Bound, RandomEvents};
+use windlass_schemes::error::Result;
+use windlass_schemes::plaintext::Content;
+use windlass_schemes::schemes::engine::aligned;
+use windlass_schemes::switching::{MixedRow, Switching, check_rows, no_terms};
+
+use super::{Expected, Forecast};
+
+impl Switching for Forecast {
+    type Ciphertext = Expected;
+    type Constant = Bound;
+    type Hoisted = Expected;
+    type Extended = Expected;
+
+    fn conductor(&self) -> u64 {
+        self.slots.m()
+    }
+
+    /// Bounds know nothing of slots, so nothing is refused for them.
+    fn content(&self, _: &Expected) -> Content {
+        Content::Integers
+    }
+
+    /// One of the two has the level of the sum.
+    fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
+        self.switches(1);
+        let level = a.level.min(b.level);
+        let t = self.modulus(a.exponent);
+        let (x, y) = aligned(t, &self.summand(a, level), &self.summand(b, level));
+        let [a, b] = [(a, x), (b, y)].map(|(ct, k)| self.switch(&self.scaled(ct, k), level));
+        Ok(Expected {
+            noise: a.noise + b.noise,
+            factor: arith::mul_mod(a.factor, x.rem_euclid(t as i64) as u64, t),
+            ..a
+        })
+    }
+
+    fn zero_like(&self, a: &Expected) -> Result<Expected> {
+        Ok(Expected { noise: Bound::ZERO, ..*a })
+    }
+
+    fn multiply_constant(&self, a: &Expected, c: &Bound) -> Result<Expected> {
+        Ok(Expected { noise: a.noise * *c, ..*a })
+    }
+
+    fn has_key(&self, _: u64) -> bool {
+        true
+    }
+
+    fn automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
+        self.moved(t, RandomEvents::KEY_SWITCH);
+        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    }
+
+    fn hoist(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn hoisted_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
+        self.moved(t, RandomEvents::INNER_PRODUCT);
+        Ok(Expected { noise: a.noise + self.wide_error(a), ..*a })
+    }
+
+    fn extend(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn dot_extended(&self, inputs: &[&Expected], rows: &[MixedRow<'_, Bound>]) -> Result<Vec<Expected>> {
+        check_rows(inputs.len(), rows)?;
+        let one = Bound::of(1.0);
+        let sum = |row: &MixedRow<'_, Bound>| {
+            let &(first, _) = row.first().ok_or_else(no_terms)?;
+            let noise = row.iter().map(|&(j, c)| inputs[j].noise * *c.unwrap_or(&one)).sum();
+            Ok(Expected { noise, ..*inputs[first] })
+        };
+        rows.iter().map(sum).collect()
+    }
+
+    fn extended_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
+        self.moved(t, RandomEvents::KEY_SWITCH);
+        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    }
+
+    fn add_extended_assign(&self, a: &mut Expected, b: &Expected) -> Result<()> {
+        a.noise = a.noise + b.noise;
+        Ok(())
+    }
+
+    fn mod_down(&self, a: Expected) -> Result<Expected> {
+        self.events.add(RandomEvents::MOD_DOWN);
+        Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
+    }
+}
+
+impl Forecast {
+    fn wide_error(&self, ct: &Expected) -> Bound {
+        self.model(ct.exponent).wide_error(ct.level)
+    }
+}

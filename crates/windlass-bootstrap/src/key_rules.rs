@@ -1,0 +1,129 @@
+//! Which Galois keys the maps of a plan may use, and the choice of plans with few of them.
+
+use std::collections::BTreeSet;
+
+use windlass_circuits::{CostModel, PlanSpec};
+use windlass_ring::slots::Hypercube;
+use windlass_rlwe::{KeyStrategy, RlweParams};
+use windlass_schemes::error::{BootstrapError, Error, Result};
+
+use super::map_choice::MapChoice;
+use super::pipeline::{Parts, Step};
+use super::spec::BootstrapSpec;
+
+/// What the maps of one plan may use.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct KeyRule {
+    /// The automorphisms that have keys; `None` where keys are made for the plan.
+    pub keys: Option<BTreeSet<u64>>,
+    /// What a key of one map counts for, in automorphisms of a hoisted ciphertext.
+    price: f64,
+}
+
+impl KeyRule {
+    /// Where a few more keys save a few hundredths of the price, the time is the same when it is
+    /// measured, and the keys are not there: a key counts for a fifth of what it does once.
+    const PRICE: f64 = 0.2;
+
+    /// Prices that are tried where few keys are asked for.
+    const RAISED: [f64; 5] = [1.0, 4.0, 16.0, 64.0, 256.0];
+
+    fn free(price: f64) -> Self {
+        Self { keys: None, price }
+    }
+
+    fn of(strategy: KeyStrategy, cube: &Hypercube, price: f64) -> Self {
+        Self { keys: Some(strategy.of_ring(cube)), price }
+    }
+
+    /// What the planner does unless something else is asked for.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::free(Self::PRICE)
+    }
+
+    /// The rules that a specification leaves to choose among.
+    fn all(spec: &BootstrapSpec, cube: &Hypercube) -> Vec<Self> {
+        let strategy = spec.keys.or(spec.maps.keys());
+        let plain = |price: f64| match strategy {
+            Some(strategy) => Self::of(strategy, cube, price),
+            None => Self::free(price),
+        };
+        let mut rules = vec![plain(Self::PRICE)];
+        if spec.max_keys.is_some() {
+            rules.extend(Self::RAISED.map(plain));
+            if strategy.is_none() {
+                let by_rule = KeyStrategy::ALL.iter();
+                rules.extend(
+                    by_rule.flat_map(|&one| [Self::PRICE, 16.0, 256.0].map(|price| Self::of(one, cube, price))),
+                );
+            }
+        }
+        rules
+    }
+
+    /// How a map is to be planned.
+    pub fn plan_spec(&self, cost: CostModel, choice: MapChoice) -> PlanSpec {
+        let cost = CostModel { key: cost.hoisted_automorphism * self.price, ..cost };
+        let (strategy, hoisting, keys) = (choice.strategy, choice.hoisting, self.keys.clone());
+        PlanSpec { strategy, hoisting, keys, cost, ..PlanSpec::default() }
+    }
+}
+
+/// The steps by the one rule that there is; of several the cheapest with few enough keys.
+///
+/// # Errors
+/// Those of making steps; [`BootstrapError::TooManyKeys`].
+pub(super) fn by_rules(
+    params: &RlweParams,
+    spec: &BootstrapSpec,
+    cube: &Hypercube,
+    steps: impl Fn(&KeyRule) -> Result<Vec<Step>>,
+) -> Result<Vec<Step>> {
+    let rules = KeyRule::all(spec, cube);
+    let Some(most) = spec.max_keys else { return steps(&rules[0]) };
+    let mut best: Option<(f64, Vec<Step>)> = None;
+    let mut least = usize::MAX;
+    let mut refused: Option<Error> = None;
+    for rule in &rules {
+        let made = match steps(rule) {
+            Ok(made) => made,
+            Err(error) => {
+                refused.get_or_insert(error);
+                continue;
+            }
+        };
+        let (count, price) = (keys_of(&made).len(), price_of(params, &made));
+        least = least.min(count);
+        if count <= most && best.as_ref().is_none_or(|(known, _)| price < *known) {
+            best = Some((price, made));
+        }
+    }
+    match (best, refused) {
+        (Some((_, steps)), _) => Ok(steps),
+        (None, Some(error)) if least == usize::MAX => Err(error),
+        (None, _) => Err(BootstrapError::TooManyKeys { most, least }.into()),
+    }
+}
+
+/// The automorphisms of all steps.
+fn keys_of(steps: &[Step]) -> BTreeSet<u64> {
+    let of = |step: &Step| match step {
+        Step::Linear(step) => step.plan.required_keys(),
+        Step::Parts(Parts { by, steps, .. }) => by.keys().into_iter().chain(keys_of(steps)).collect(),
+        Step::FrontEnd | Step::Digits(_) => BTreeSet::new(),
+    };
+    steps.iter().flat_map(of).collect()
+}
+
+/// The price of all maps, each at the level that it was planned for.
+pub(super) fn price_of(params: &RlweParams, steps: &[Step]) -> f64 {
+    let top = CostModel::at_level(params, params.top_level());
+    let of = |step: &Step| match step {
+        Step::Linear(step) => step.price(),
+        Step::Parts(Parts { by, steps, .. }) => {
+            by.price([Some(&top), None]) + by.parts() as f64 * price_of(params, steps)
+        }
+        Step::FrontEnd | Step::Digits(_) => 0.0,
+    };
+    steps.iter().map(of).sum()
+}

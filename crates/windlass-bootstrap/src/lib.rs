@@ -1,0 +1,77 @@
+//! Bootstrapping: new capacity for spent ciphertexts, BGV and BFV alike.
+//!
+//! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs;
+//! [`BootstrapKeys`] are the public keys it needs beside Galois and relinearisation keys; a
+//! [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace,
+//! digit removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots,
+//! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
+//! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in
+//! `docs/math/bootstrapping.md`.
+#![forbid(unsafe_code)]
+
+mod appendix_a;
+mod batch;
+mod bootstrap_plan;
+mod bootstrapper;
+mod candidates;
+mod choices;
+mod depth;
+mod encapsulation;
+mod ends;
+mod ephemeral;
+mod estimate;
+mod explain;
+mod forecast;
+mod formula;
+mod front_end;
+mod interpreter;
+mod key_rules;
+mod keys;
+mod listing;
+mod map_choice;
+pub mod maps;
+mod mock;
+mod output_level;
+mod partition;
+mod pipeline;
+mod presets;
+mod progress;
+mod published;
+mod refreshing;
+mod rows;
+mod safety;
+mod schedule;
+mod search;
+mod search_progress;
+mod spec;
+mod stage;
+mod steps;
+mod table;
+mod times;
+mod unfactored;
+
+pub use appendix_a::{AppendixA, AppendixASpec};
+pub use batch::BatchPlan;
+#[doc(hidden)]
+pub use batch::in_batches;
+pub use bootstrap_plan::BootstrapPlan;
+pub use bootstrapper::Bootstrapper;
+pub use choices::Choices;
+pub use estimate::KeyBytes;
+pub use formula::DecryptionFormula;
+pub use keys::BootstrapKeys;
+pub use map_choice::MapChoice;
+pub use maps::{FactorOrder, SlotTransform, Transform};
+pub use mock::ClearBootstrapper;
+pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
+pub use progress::Progress;
+pub use search::{Candidate, CandidateDimension, SearchSpec, Unsuited, search, search_observed};
+pub use search_progress::{SearchProgress, SearchStep};
+pub use spec::{BootstrapSpec, EvalStage, FrontEnd, Mode, Order, Partition, Unpacking};
+pub use stage::{Stage, StageName};
+pub use table::TableForecast;
+pub use times::{StageTime, stage_times};
+pub use unfactored::Unfactored;
+pub use windlass_schemes::error::BootstrapError;
+pub use windlass_schemes::params::{Encapsulation, Ephemeral};
+pub use windlass_schemes::schemes::Refresh;

@@ -1,0 +1,70 @@
+//! The maps of the pipeline, merged.
+
+use std::sync::Arc;
+
+use windlass_circuits::LinearMap;
+use windlass_ring::slots::SlotRing;
+use windlass_schemes::error::Result;
+
+use super::merge::{Runs, merge};
+use super::packing::Packing;
+use super::slot_map::Fixed;
+use super::transform::{SlotTransform, Supports, supports};
+
+/// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and
+/// [`thin_to_slots`] merge.
+pub(crate) fn thin_supports(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[Supports; 2]> {
+    Ok([supports(&transform.evaluation(slots)?.merged), supports(&transform.interpolation(slots)?.merged)])
+}
+
+/// The thin map from slots to coefficients, first stage first; `ends` says after which elementary
+/// stages a merged one ends, ascending, the last being
+/// [`SlotTransform::stage_count`].
+///
+/// Stages may be meant for slots with integers: see [`SlotTransform::fixed_step`].
+pub(crate) fn thin_to_coefficients(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
+    merge(transform.evaluation(slots)?, &ends.into(), fixed(slots, transform).as_ref())
+}
+
+/// The thin map from coefficients to slots without its trace, first stage first; the partition
+/// counts from the side of the coefficients.
+///
+/// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to
+/// follow, or the slots to hold such elements: see [`SlotTransform::fixed_step`].
+pub(crate) fn thin_to_slots(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
+    merge(transform.interpolation(slots)?, &ends.into(), fixed(slots, transform).as_ref())
+}
+
+/// The automorphisms up to those that make no difference to thin maps.
+pub(crate) fn fixed(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Option<Fixed> {
+    Some(Fixed::new(slots, transform.fixed_step(slots)?))
+}
+
+/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients,
+/// first stage first.
+pub(crate) fn packed_to_coefficients(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    runs: &Runs,
+) -> Result<Vec<LinearMap>> {
+    merge(transform.packed_evaluation(slots)?, runs, None)
+}
+
+/// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage
+/// first.
+pub(crate) fn packed_to_slots(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    runs: &Runs,
+    packing: &Packing,
+) -> Result<Vec<LinearMap>> {
+    merge(transform.packed_interpolation(slots, packing.basis())?, runs, None)
+}

@@ -1,0 +1,33 @@
+//! Circuits, written once over [`windlass_schemes::Evaluator`]: each runs on the exact mock and on every
+//! scheme.
+#![forbid(unsafe_code)]
+
+mod comparison;
+pub mod complex;
+pub mod digits;
+mod inner_product;
+mod interpolation;
+pub mod linear;
+pub mod matrix;
+pub mod polynomial;
+pub mod slot_function;
+mod table;
+pub mod trace;
+
+pub use comparison::{Comparison, Membership};
+pub use complex::{Polynomial, PowerBasis, SlotSums, TotalSums};
+pub use digits::{
+    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
+    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
+    LeastDegree, LocalNull, Method, RootProducts, Searched, Stride,
+};
+pub use inner_product::{InnerProduct, PublicInnerProduct};
+pub use linear::{
+    ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
+    MapStrategy, PlanSpec, PreparedPlan, Strategy,
+};
+pub use matrix::{Folding, MatrixPlan, MatrixSpec};
+pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
+pub use slot_function::{Power, SlotFunction};
+pub use table::SlotTable;
+pub use trace::{TraceChain, TracePlan, TraceSpec};

@@ -1,0 +1,127 @@
+//! Prices measured on an evaluator.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use windlass_ring::slots::SlotRing;
+use windlass_schemes::error::{Error, Result};
+use windlass_schemes::evaluator::Evaluator;
+use windlass_schemes::plaintext::Plaintext;
+
+use crate::linear::map::Plannable;
+use crate::linear::plan::CostModel;
+
+impl CostModel {
+    /// Prices in milliseconds, measured on an evaluator with the current number of threads.
+    ///
+    /// `elements` are automorphisms that the evaluator has keys for; a dozen different ones are
+    /// read from memory as in a plan, a single one stays in cache and looks cheaper than it is.
+    /// Cost: about 100 key switches and the memory of 64 constants. Errors:
+    /// [`windlass_schemes::Error::MissingGaloisKey`], [`windlass_schemes::Error::ShapeMismatch`] without elements, and
+    /// what the evaluator reports.
+    pub fn measure<E: Evaluator>(evaluator: &E, ciphertext: &E::Ciphertext, elements: &[u64]) -> Result<Self> {
+        let start = Instant::now();
+        Self::measure_by(evaluator, ciphertext, elements, &|| start.elapsed().as_secs_f64())
+    }
+
+    /// [`Self::measure`] by another clock, in seconds: processor time, say, where a machine is
+    /// shared.
+    ///
+    /// Errors: as [`Self::measure`].
+    pub fn measure_by<E: Evaluator>(
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+        elements: &[u64],
+        clock: &dyn Fn() -> f64,
+    ) -> Result<Self> {
+        const BABIES: usize = 16;
+        const SUMS: usize = 5;
+        let least = |runs: usize, f: &mut dyn FnMut() -> Result<()>| least(runs, clock, f);
+        let Some(&element) = elements.first() else {
+            return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
+        };
+        let babies: Vec<u64> = (0..BABIES).map(|i| elements[i % elements.len()]).collect();
+        let constant = unrelated(evaluator.slots())?;
+        let (slots, top) = (evaluator.slots(), evaluator.top_level());
+        let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, top, &|_| Ok(constant.clone()))?;
+        let rows: Vec<Vec<_>> =
+            constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
+        let hoisted = evaluator.hoist(ciphertext)?;
+        let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;
+        let one_sum = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows[..1]).map(drop))?;
+        let all_sums = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows).map(drop))?;
+        let multiply_constant = ((all_sums - one_sum) / (BABIES * (SUMS - 1)) as f64).max(0.0);
+        let wide = evaluator.hoisted_automorphism(&hoisted, element)?;
+        let mut sum = wide.clone();
+        let mut turn = (0..).map(|i: usize| elements[i % elements.len()]);
+        let giant = least(4, &mut || {
+            let moved = evaluator.extended_automorphism(&wide, turn.next().expect("endless"))?;
+            evaluator.add_extended_assign(&mut sum, &moved)
+        })?;
+        let automorphism =
+            least(4, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
+        let mod_down = least(3, &mut || evaluator.mod_down(wide.clone()).map(drop))?;
+        let packed = slots.pack(constant.clone());
+        let prepare = least(2, &mut || {
+            // All at once, as in a plan: they do not fit into cache.
+            evaluator.prepare_many(BABIES, top, &|_| slots.unpack(&packed)).map(drop)
+        })?;
+        let mut turn = constants.iter().cycle();
+        let narrow = least(6, &mut || {
+            let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
+            evaluator.add(&product, ciphertext).map(drop)
+        })?;
+        Ok(Self {
+            hoist,
+            hoisted_automorphism: (one_sum / BABIES as f64 - multiply_constant).max(0.0),
+            extended_automorphism: giant,
+            multiply_constant,
+            mod_down,
+            automorphism,
+            multiply_narrow: narrow,
+            prepare: prepare / BABIES as f64,
+            key: hoist * 1e-4,
+            milliseconds: Some(1.0),
+            key_bytes: None,
+            constant_bytes: Some(evaluator.constant_bytes(top) as u64),
+        })
+    }
+}
+
+/// An element whose slots have nothing to do with each other, as those of a matrix: of one that
+/// repeats less is held, and it is prepared in a smaller ring.
+fn unrelated(slots: &Arc<SlotRing>) -> Result<Plaintext> {
+    let modulus = slots.modulus();
+    let value = |place: u64| modulus.reduce((place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
+    let values: Vec<u64> = (0..(slots.slots() * slots.degree()) as u64).map(value).collect();
+    Plaintext::from_slots(slots, &values)
+}
+
+/// The least time of a few runs, in milliseconds.
+fn least(runs: usize, clock: &dyn Fn() -> f64, f: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = clock();
+        f()?;
+        best = best.min((clock() - start) * 1e3);
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_ring::kernels::{Isa, arith};
+
+    use super::*;
+
+    /// No automorphism keeps it, whatever the ring: nothing of it is folded.
+    #[test]
+    fn what_is_measured_with_does_not_repeat() {
+        for (m, p, r) in [(105, 2, 1), (1023, 2, 4), (64, 257, 1), (256, 7, 2), (4369, 2, 1)] {
+            let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+            let element = unrelated(&slots).unwrap();
+            let units = (2..m).filter(|&t| arith::gcd(t, m) == 1);
+            assert!(units.into_iter().all(|t| element.automorphism(t).unwrap() != element), "m = {m}, p = {p}");
+        }
+    }
+}

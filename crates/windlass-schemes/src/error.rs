@@ -1,0 +1,428 @@
+//! What can go wrong, and what to do about it.
+
+mod bootstrap;
+mod kind;
+mod wire;
+
+use std::sync::Arc;
+
+use windlass_ring::slots::Hypercube;
+use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
+
+pub use bootstrap::BootstrapError;
+pub use kind::Kind;
+pub use wire::WireError;
+
+/// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The evaluation keys hold none for the automorphism X ↦ X^element.
+    #[error("no Galois key for the automorphism X -> X^{element}; make it with {make_with}")]
+    MissingGaloisKey {
+        /// The exponent t of θ_t : X ↦ X^t, in [1, m).
+        element: u64,
+        /// The call that makes the key.
+        make_with: String,
+    },
+    /// A circuit needs keys that the server does not hold. Nothing was computed.
+    #[error(
+        "{needed_by} needs {} for ciphertexts of level {level}; name it when the keys are made: context.generate_keys([&circuit, ..])",
+        missing_keys(galois, *relinearisation, *bootstrappings)
+    )]
+    MissingKeys {
+        /// The circuit that needs them.
+        needed_by: String,
+        /// The exponents t of the automorphisms X ↦ X^t without a Galois key for this level.
+        galois: Vec<u64>,
+        /// Whether the relinearisation key for this level is missing.
+        relinearisation: bool,
+        /// How many bootstrappings have no keys.
+        bootstrappings: usize,
+        /// The level that the keys must serve: no higher than that of the input. The server may
+        /// hold keys for lower ones.
+        level: usize,
+    },
+    /// A refresh was asked for, and the keys were made for no bootstrapping.
+    #[error(
+        "the server holds no bootstrapping keys; give the plan of context.bootstrapping() to context.generate_keys"
+    )]
+    MissingBootstrappingKeys,
+    /// The evaluation keys hold no relinearisation key.
+    #[error(
+        "no relinearisation key, which products of ciphertexts need; name needs::Products when the keys are made: context.generate_keys([&Products, ..])"
+    )]
+    MissingRelinearisationKey,
+    /// A choice that is written by name has another name.
+    #[error("no {what} is called {given:?}; there are {}", known.join(", "))]
+    UnknownName {
+        /// What is chosen, in the singular.
+        what: &'static str,
+        /// The name given.
+        given: String,
+        /// All names.
+        known: Vec<String>,
+    },
+    /// The planner found no parameter set.
+    #[error("no parameters meet the specification: {reason}")]
+    NoParameters {
+        /// Why the last candidate was refused, and what to ask for instead.
+        reason: String,
+    },
+    /// A table has more cells than the slots have places.
+    #[error(
+        "table too large for the parameters: {rows} rows of {words} words ({bits} bits each) do not fit {slots} slots; choose larger parameters or split the table"
+    )]
+    TableTooLarge {
+        /// Rows of the table.
+        rows: usize,
+        /// Words in a row.
+        words: usize,
+        /// Bits in a word.
+        bits: u32,
+        /// Slots of a ciphertext.
+        slots: usize,
+    },
+    /// The ring layer refused.
+    #[error(transparent)]
+    Ring(#[from] windlass_ring::RingError),
+    /// The RLWE layer refused.
+    #[error(transparent)]
+    Rlwe(RlweError),
+    /// Two key pairs of one context met in one operation.
+    #[error(transparent)]
+    OtherKeyPair(#[from] OtherKeyPair),
+    /// Two slot orders of one plaintext ring met in one operation.
+    #[error(
+        "{operation}: the values have their slots in different orders (generators {left:?} and {right:?}); make all plaintexts, plans and keys from one slot ring"
+    )]
+    OtherSlotOrder {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The generators of the hypercube of the evaluator.
+        left: Vec<u64>,
+        /// Those of the value.
+        right: Vec<u64>,
+    },
+    /// Two values that belong to different contexts (rings, moduli or parameters) met in one
+    /// operation.
+    #[error("{operation}: the values belong to different contexts ({left} and {right})")]
+    ContextMismatch {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The context of the operation or of its left operand.
+        left: String,
+        /// The context of the right operand.
+        right: String,
+    },
+    /// The noise bound leaves too little room for the operation to be exact.
+    #[error(
+        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain, or refresh the ciphertext first"
+    )]
+    CapacityExhausted {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// log2 of the noise growth that the operation needs room for.
+        needed_bits: f64,
+        /// log2 of the room that is left under the noise bound.
+        left_bits: f64,
+    },
+    /// A function of integers was asked of slots that are not known to hold integers.
+    #[error(
+        "{circuit} is for integers, and the slots of the ciphertext hold elements: encrypt integers, or say assume_integers() where all slots are known to hold them"
+    )]
+    NotIntegers {
+        /// The function, in words.
+        circuit: String,
+    },
+    /// A ciphertext does not decrypt to anything: it holds more noise, or in CKKS larger values,
+    /// than the bound that it states.
+    #[error(
+        "the ciphertext holds more noise or larger values than it states{}: it was made under another key, or it or a key it went through was changed, or, in CKKS, a value lay outside the interval of a polynomial or above a bound that was assumed for it",
+        place_beyond(*beyond)
+    )]
+    NotDecryptable {
+        /// Which slots are above their bound, if the decoder sees them (CKKS). In exact schemes noise
+        /// is measured in coefficients, and no slot is known.
+        beyond: Option<Beyond>,
+    },
+    /// An argument has the wrong number of entries.
+    #[error("{what}: expected {expected} entries, got {got}")]
+    ShapeMismatch {
+        /// Which argument.
+        what: &'static str,
+        /// How many entries it should have.
+        expected: usize,
+        /// How many it has.
+        got: usize,
+    },
+    /// An argument is outside the range in which the operation is defined.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// A plan cannot be made in the way that was asked for.
+    #[error("{strategy} cannot be planned here: {reason}")]
+    Unplannable {
+        /// The strategy or method asked for.
+        strategy: String,
+        /// Why it does not fit.
+        reason: String,
+    },
+    /// A linear map that has no inverse.
+    #[error("the linear map has no inverse: its matrix is singular modulo {prime}")]
+    SingularMap {
+        /// The plaintext prime p.
+        prime: u64,
+    },
+    /// A value cannot be divided exactly by p.
+    #[error(
+        "the plaintext is not a multiple of {prime} or its modulus {prime}^{exponent} leaves nothing after division"
+    )]
+    NotDivisible {
+        /// The plaintext prime p.
+        prime: u64,
+        /// The exponent r of the plaintext modulus p^r.
+        exponent: u32,
+    },
+    /// A value to encode is NaN or infinite.
+    #[error("the value at index {index} is not a finite number")]
+    NotFinite {
+        /// Its position.
+        index: usize,
+    },
+    /// A value, perhaps a secret one, is larger than the bound that was stated.
+    #[error(
+        "the value at index {index} is larger in absolute value than the bound, {}; state a larger bound",
+        if *bound_bits < 1000.0 { short(bound_bits.exp2()) } else { format!("2^{bound_bits:.0}") }
+    )]
+    ValueTooLarge {
+        /// Its position.
+        index: usize,
+        /// log2 of the bound.
+        bound_bits: f64,
+    },
+    /// A bound on values is larger than what the parameters have room for.
+    #[error(
+        "the bound {} on the values is above {}, which these parameters have room for; {}",
+        short(*bound),
+        short(*most),
+        larger_values("CkksSpec::secure", *value_bits)
+    )]
+    BoundTooLarge {
+        /// The bound.
+        bound: f64,
+        /// The largest that there is room for.
+        most: f64,
+        /// The size of values in bits that parameters need for it; none have room for more.
+        value_bits: Option<u32>,
+    },
+    /// A public number is too large to be multiplied or added at the scale of the parameters.
+    #[error(
+        "the number {} is too large: at this scale numbers end at 2^{most_bits:.0}, where doubles do; choose a smaller scale, or take several smaller factors",
+        short(*value)
+    )]
+    NumberTooLarge {
+        /// Its absolute value.
+        value: f64,
+        /// log2 of the largest.
+        most_bits: f64,
+    },
+    /// A polynomial on an interval was applied to values that are not known to lie inside.
+    #[error(
+        "the values are known to be at most {} in absolute value, and the polynomial is for the interval from {} to {}; choose a wider interval, or, if the values lie inside, say so with Ciphertext::with_magnitude({})",
+        short(*bound),
+        short(*low),
+        short(*high),
+        short(low.abs().max(high.abs()))
+    )]
+    OutsideInterval {
+        /// The bound on the values.
+        bound: f64,
+        /// The lower end of the interval.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
+    /// A vector has a length that does not divide the number of slots.
+    #[error(
+        "a vector of {got} values cannot be packed: the length must be a power of two of at most {most}, the number of slots"
+    )]
+    SlotCount {
+        /// The length.
+        got: usize,
+        /// The number of slots.
+        most: usize,
+    },
+    /// What is stated of the values of an approximate ciphertext does not fit its modulus.
+    #[error(
+        "{operation}: values within the stated bounds take {needed_bits:.1} bits of the modulus, which has {left_bits:.1}; state smaller bounds, or {}",
+        larger_values("CkksSpec::secure", *value_bits)
+    )]
+    ModulusExhausted {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// log2 of the scale times the bound on values and errors.
+        needed_bits: f64,
+        /// log2 of half the modulus, or of what doubles hold.
+        left_bits: f64,
+        /// The size of values in bits that parameters need for it; none have room for more.
+        value_bits: Option<u32>,
+    },
+    /// The depth of the parameters is used up: an approximate ciphertext has no prime left to
+    /// rescale with.
+    #[error(
+        "{operation}: the depth is used up; it takes {needed} more, {left} of {depth} are left. Choose parameters of depth {}: every product in sequence takes one, with ciphertexts, matrices and numbers that are no integers, and a polynomial Polynomial::depth()",
+        depth + needed.saturating_sub(*left)
+    )]
+    LevelsExhausted {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The depth of the parameters.
+        depth: usize,
+        /// The depth that the operation takes.
+        needed: usize,
+        /// The depth that was left.
+        left: usize,
+    },
+    /// Noise that makes a decryption safe to publish would leave nothing of the values.
+    #[error(
+        "publishing would leave {left_bits:.1} bits of the values; use a larger scale, fewer decryptions or less statistical security"
+    )]
+    PrecisionExhausted {
+        /// Bits that would be left, relative to the bound on the values.
+        left_bits: f64,
+    },
+    /// The caller asked to stop.
+    #[error("{operation} was cancelled")]
+    Cancelled {
+        /// What was under way.
+        operation: &'static str,
+    },
+    /// The system would not give the memory that is known to be needed.
+    #[error(
+        "{what} take {bytes} bytes of memory, which the system does not give; use smaller parameters or fewer of them"
+    )]
+    OutOfMemory {
+        /// What needs it.
+        what: &'static str,
+        /// How much.
+        bytes: u64,
+    },
+    /// Bytes or a file were refused.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// A bootstrapping was refused.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
+}
+
+impl From<RlweError> for Error {
+    fn from(error: RlweError) -> Self {
+        match error {
+            RlweError::OtherKeyPair(error) => Self::OtherKeyPair(error),
+            error => Self::Rlwe(error),
+        }
+    }
+}
+
+/// Errors: [`Error::OtherSlotOrder`] unless the hypercubes are the same.
+#[doc(hidden)]
+pub fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, right: &Arc<Hypercube>) -> Result<()> {
+    if Arc::ptr_eq(left, right) || left == right {
+        return Ok(());
+    }
+    let [left, right] = [left, right].map(|cube| cube.dimensions().iter().map(|line| line.generator).collect());
+    Err(Error::OtherSlotOrder { operation, left, right })
+}
+
+/// Results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A number in few digits: six that matter, without zeros behind them.
+#[doc(hidden)]
+pub fn short(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    if !(1e-4..1e7).contains(&size) {
+        let text = format!("{x:.5e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(digits));
+    }
+    let behind = (5 - size.log10().floor() as i32).max(0) as usize;
+    trimmed(&format!("{x:.behind$}")).to_owned()
+}
+
+/// The number without zeros at its end.
+fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+/// What to do where values outgrow the parameters.
+fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
+    match value_bits {
+        Some(bits) => format!("choose parameters for larger values ({made_by} with value_bits = {bits})"),
+        None => "divide them by a number beforehand: no parameters have room for such values".to_owned(),
+    }
+}
+
+/// Slots of a ciphertext that are above the bound that it states for them. It says where they are,
+/// which follows from the layout, and nothing of the values. Which slot it is depends on the values,
+/// as the refusal itself does: it is for the key's owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Beyond {
+    /// The first of them, from 0.
+    pub slot: usize,
+    /// How many there are. All or nearly all: another key, or a ciphertext that was changed.
+    pub count: usize,
+}
+
+/// Where a ciphertext holds more than it states, in words.
+fn place_beyond(beyond: Option<Beyond>) -> String {
+    match beyond {
+        None => String::new(),
+        Some(Beyond { slot, count: 1 }) => format!(", in slot {slot} alone"),
+        Some(Beyond { slot, count }) => format!(", first in slot {slot} ({count} slots in all)"),
+    }
+}
+
+/// The keys that are missing, in words; long lists are cut short.
+fn missing_keys(galois: &[u64], relinearisation: bool, bootstrappings: usize) -> String {
+    const SHOWN: usize = 6;
+    let mut parts = Vec::new();
+    if relinearisation {
+        parts.push("the relinearisation key".to_owned());
+    }
+    if !galois.is_empty() {
+        let shown: Vec<String> = galois.iter().take(SHOWN).map(u64::to_string).collect();
+        let rest = if galois.len() > SHOWN { format!(", .. ({} in all)", galois.len()) } else { String::new() };
+        parts.push(format!("Galois keys for X -> X^t with t = {}{rest}", shown.join(", ")));
+    }
+    if bootstrappings > 0 {
+        parts.push(format!("the keys of {bootstrappings} bootstrapping(s)"));
+    }
+    parts.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_are_short() {
+        for (x, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-0.5, "-0.5"),
+            (634.25, "634.25"),
+            (100.0, "100"),
+            (3f64.log2().exp2(), "3"),
+            (1.0 / 3.0, "0.333333"),
+            (1e300, "1e300"),
+            (1.5e-7, "1.5e-7"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(short(x), text);
+        }
+    }
+}

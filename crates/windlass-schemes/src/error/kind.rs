@@ -1,0 +1,101 @@
+//! What a file holds.
+
+use std::fmt;
+
+/// What a file holds. Codes are append-only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A secret key.
+    SecretKey,
+    /// A public encryption key.
+    PublicKey,
+    /// Relinearisation and Galois keys.
+    EvaluationKeys,
+    /// One ciphertext of BGV or BFV.
+    Ciphertext,
+    /// The encrypted question of a lookup.
+    Query,
+    /// The encrypted answer of a lookup.
+    Answer,
+    /// What bootstrapping needs beside evaluation keys.
+    BootstrapKeys,
+    /// One ciphertext of CKKS.
+    ApproximateCiphertext,
+    /// Ciphertexts of any scheme that encrypt an array together.
+    CiphertextList,
+    /// Relinearisation and Galois keys as they lie in memory.
+    ReadyKeys,
+    /// The constants of a linear plan as they lie in memory.
+    PreparedConstants,
+    /// The encrypted question to a table of any size.
+    TableQuery,
+    /// The encrypted answer of such a table.
+    TableAnswer,
+    /// What one shard of such a table adds to an answer.
+    TablePart,
+    /// A secret key, encrypted with a passphrase.
+    SealedSecretKey,
+    /// Encrypted rows for a model.
+    EncryptedRows,
+    /// Encrypted scores of a model.
+    EncryptedScores,
+    /// Encrypted vectors that others near to them are looked for.
+    SearchQuery,
+    /// The encrypted scores of a table's vectors.
+    SearchAnswer,
+}
+
+impl Kind {
+    /// Every kind, its code in a header and its name.
+    #[doc(hidden)]
+    pub const ALL: [(Self, u16, &'static str); 19] = [
+        (Self::SecretKey, 1, "a secret key"),
+        (Self::PublicKey, 2, "a public key"),
+        (Self::EvaluationKeys, 3, "evaluation keys"),
+        (Self::Ciphertext, 4, "a ciphertext"),
+        (Self::Query, 5, "a query"),
+        (Self::Answer, 6, "an answer"),
+        (Self::BootstrapKeys, 7, "bootstrapping keys"),
+        (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
+        (Self::CiphertextList, 9, "a list of ciphertexts"),
+        (Self::ReadyKeys, 10, "evaluation keys, ready for use"),
+        (Self::PreparedConstants, 11, "prepared constants of a linear plan"),
+        (Self::TableQuery, 12, "a query to a table"),
+        (Self::TableAnswer, 13, "an answer of a table"),
+        (Self::TablePart, 14, "a shard's part of an answer"),
+        (Self::SealedSecretKey, 15, "an encrypted secret key"),
+        (Self::EncryptedRows, 16, "encrypted rows for a model"),
+        (Self::EncryptedScores, 17, "encrypted scores of a model"),
+        (Self::SearchQuery, 18, "a query of a search"),
+        (Self::SearchAnswer, 19, "an answer of a search"),
+    ];
+
+    /// Whether only its owner may have it.
+    pub const fn is_secret(self) -> bool {
+        matches!(self, Self::SecretKey | Self::SealedSecretKey)
+    }
+
+    /// Whether its residues lie in the file as in memory, so that it can be mapped.
+    pub const fn is_mapped(self) -> bool {
+        matches!(self, Self::ReadyKeys | Self::PreparedConstants)
+    }
+
+    /// Its code in a header.
+    #[doc(hidden)]
+    pub fn code(self) -> u16 {
+        Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or(0, |(_, code, _)| *code)
+    }
+
+    /// The kind of a code.
+    #[doc(hidden)]
+    pub fn from_code(code: u16) -> Option<Self> {
+        Self::ALL.iter().find(|(_, c, _)| *c == code).map(|(kind, ..)| *kind)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(kind, ..)| kind == self).map_or("", |(.., name)| name))
+    }
+}

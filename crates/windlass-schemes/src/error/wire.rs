@@ -1,0 +1,225 @@
+//! What can be wrong with bytes that claim to be one of ours.
+
+use std::io;
+
+use windlass_rlwe::KeyId;
+
+use super::kind::Kind;
+use crate::hex::hex;
+
+/// Why bytes or a file were refused. Nothing of a refused file is used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// The magic number is missing.
+    #[error("not a Windlass file")]
+    NotWindlass,
+    /// A format version that this build does not read.
+    #[error(
+        "format version {found} is not supported (this build reads {} {supported}); {}",
+        if found < supported { "version" } else { "none above" },
+        if found < supported { "make it again" } else { "use a newer Windlass" }
+    )]
+    UnsupportedVersion {
+        /// The version in the header.
+        found: u16,
+        /// The version that this build reads.
+        supported: u16,
+    },
+    /// A file of another kind, or of a kind that does not exist.
+    #[error("expected {expected}, found {}", found.map_or_else(|| format!("unknown kind {code}"), |kind| kind.to_string()))]
+    WrongKind {
+        /// The kind that was asked for.
+        expected: Kind,
+        /// The kind in the header, where it is a known one.
+        found: Option<Kind>,
+        /// The code in the header.
+        code: u16,
+    },
+    /// The file was made under other parameters.
+    #[error(
+        "belongs to another context: parameters {found}..., expected {expected}...; make keys, query and answer under the same parameters"
+    )]
+    OtherContext {
+        /// First bytes of the hash in the file, in hexadecimal.
+        found: String,
+        /// First bytes of the hash of the parameters in use, in hexadecimal.
+        expected: String,
+    },
+    /// The file belongs to another key pair than the keys or ciphertexts that it is used with.
+    #[error(
+        "belongs to another key pair: {}..., expected {}...; use files that come from one keygen",
+        short(found),
+        short(expected)
+    )]
+    OtherKeyPair {
+        /// The key pair of the file.
+        found: KeyId,
+        /// The key pair of the other files.
+        expected: KeyId,
+    },
+    /// Constants that were prepared for another linear plan, or for another factoring of the same
+    /// map.
+    #[error(
+        "holds the constants of another plan: {found}..., expected {expected}...; make the plan of the same map, with the same specification, as the one that was saved"
+    )]
+    OtherPlan {
+        /// First bytes of the fingerprint in the file, in hexadecimal.
+        found: String,
+        /// First bytes of the fingerprint of the plan in use, in hexadecimal.
+        expected: String,
+    },
+    /// A secret key that is encrypted, where none was expected or no passphrase was given.
+    #[error("this secret key is encrypted: give its passphrase, or take the encryption off first")]
+    Sealed,
+    /// A passphrase for a secret key that is not encrypted.
+    #[error("this secret key is not encrypted: read it without a passphrase")]
+    NotSealed,
+    /// The passphrase does not open the file. Damage by accident is [`Self::Corrupt`] before.
+    #[error("the passphrase is wrong, or somebody changed the file: the two cannot be told apart")]
+    WrongPassphrase,
+    /// A passphrase of no characters.
+    #[error("the passphrase is empty: it would protect nothing")]
+    EmptyPassphrase,
+    /// Parameters of Argon2id that are impossible, or beyond what an untrusted file may ask for.
+    #[error(
+        "a passphrase that costs {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: at most 1 GiB, 4 GiB in all passes, and 16 lanes are allowed, at least a pass, a lane and 8 KiB for each"
+    )]
+    PassphraseCost {
+        /// Memory in KiB.
+        memory_kib: u32,
+        /// Passes over it.
+        passes: u32,
+        /// Lanes.
+        lanes: u32,
+    },
+    /// A set of no keys belongs to no key pair, so no file can name it.
+    #[error("there are no keys to save: a set of evaluation keys takes the key pair of its first key")]
+    NoKeyPair,
+    /// The bytes end too early.
+    #[error("truncated: {got} of {expected} bytes")]
+    Truncated {
+        /// How many bytes the header promises, or the least that a file has.
+        expected: u64,
+        /// How many there are.
+        got: u64,
+    },
+    /// Bytes follow the end.
+    #[error("{extra} bytes follow the end")]
+    TrailingBytes {
+        /// How many.
+        extra: u64,
+    },
+    /// The payload is longer than the parameters allow; refused before memory is taken.
+    #[error("payload of {length} bytes, where the parameters allow at most {limit}")]
+    TooLarge {
+        /// The length in the header.
+        length: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The checksum does not fit the contents.
+    #[error("corrupt: the checksum does not match the contents")]
+    Corrupt,
+    /// A field of the payload is impossible under the parameters.
+    #[error("malformed {what}")]
+    Malformed {
+        /// Which field.
+        what: &'static str,
+    },
+    /// A file of text, which people write too, says what it cannot.
+    #[error("malformed {what}: {reason}")]
+    Text {
+        /// Which kind of file.
+        what: &'static str,
+        /// What is wrong, with the line where one is known.
+        reason: String,
+    },
+    /// The operating system refused.
+    #[error("{message}")]
+    Io {
+        /// The kind of refusal.
+        kind: io::ErrorKind,
+        /// The system's words.
+        message: String,
+    },
+}
+
+impl WireError {
+    /// [`Self::Text`], the reason cut where it repeats much of the file.
+    #[doc(hidden)]
+    pub fn text(what: &'static str, reason: impl ToString) -> Self {
+        const MOST: usize = 300;
+        let mut reason = reason.to_string();
+        if let Some((end, _)) = reason.char_indices().nth(MOST) {
+            reason.truncate(end);
+            reason.push_str("...");
+        }
+        Self::Text { what, reason }
+    }
+}
+
+/// The first bytes of a name, in hexadecimal.
+fn short(key: &KeyId) -> String {
+    hex(&key.0[..6])
+}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        let message = match error.kind() {
+            // A new directory gets its name when it is full: who was slower finds one in its place.
+            io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => {
+                "already exists; remove it or choose another name".to_owned()
+            }
+            io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+            io::ErrorKind::WouldBlock => "is being written; try again when that is done".to_owned(),
+            io::ErrorKind::StorageFull => "the disk is full; make room, or choose another directory".to_owned(),
+            io::ErrorKind::QuotaExceeded => "your quota is used up; make room, or choose another directory".to_owned(),
+            io::ErrorKind::FileTooLarge => {
+                "longer than files may be here; raise the limit (ulimit -f), or choose another directory".to_owned()
+            }
+            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another directory".to_owned(),
+            io::ErrorKind::PermissionDenied => "permission denied; choose another place, or ask its owner".to_owned(),
+            io::ErrorKind::OutOfMemory => "the system does not give the memory for it; close other programs".to_owned(),
+            io::ErrorKind::IsADirectory => "a directory, where a file is asked for; name a file in it".to_owned(),
+            io::ErrorKind::NotADirectory => "a part of this path is a file, no directory; choose another".to_owned(),
+            io::ErrorKind::InvalidFilename => {
+                "the name is too long, or none for this system; choose another".to_owned()
+            }
+            _ => error.to_string(),
+        };
+        Self::Io { kind: error.kind(), message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn refusals_of_the_system_say_what_to_do() {
+        for (kind, words) in [
+            (ErrorKind::AlreadyExists, "choose another name"),
+            (ErrorKind::DirectoryNotEmpty, "choose another name"),
+            (ErrorKind::NotFound, "no such file"),
+            (ErrorKind::WouldBlock, "try again"),
+            (ErrorKind::StorageFull, "make room"),
+            (ErrorKind::QuotaExceeded, "make room"),
+            (ErrorKind::FileTooLarge, "ulimit -f"),
+            (ErrorKind::ReadOnlyFilesystem, "choose another directory"),
+            (ErrorKind::PermissionDenied, "ask its owner"),
+            (ErrorKind::OutOfMemory, "close other programs"),
+            (ErrorKind::IsADirectory, "name a file in it"),
+            (ErrorKind::NotADirectory, "choose another"),
+            (ErrorKind::InvalidFilename, "choose another"),
+        ] {
+            let WireError::Io { kind: kept, message } = io::Error::from(kind).into() else { panic!("{kind}") };
+            assert_eq!(kept, kind);
+            assert!(message.contains(words), "{kind}: {message}");
+        }
+        let other = WireError::from(io::Error::other("words of its own"));
+        assert_eq!(other.to_string(), "words of its own");
+    }
+}

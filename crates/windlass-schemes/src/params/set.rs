@@ -1,0 +1,204 @@
+//! One parameter set, checked.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_ring::kernels::{Isa, arith};
+use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass_rlwe::{Context, Limits, NoiseModel, RlweParams, RlweSpec};
+
+use super::ephemeral::Ephemeral;
+use crate::error::Result;
+use crate::schemes::{Scheme, products_left};
+
+/// A complete parameter set.
+#[derive(Debug, Clone)]
+pub struct Params {
+    pub(super) name: String,
+    pub(super) scheme: Scheme,
+    pub(super) p: u64,
+    pub(super) r: u32,
+    pub(super) generators: Option<Vec<u64>>,
+    pub(super) ephemeral: Option<Ephemeral>,
+    pub(super) spec: RlweSpec,
+    pub(super) rlwe: RlweParams,
+}
+
+/// Refuses an exponent of 0, and a modulus p^r that the plaintext ring does not take.
+#[doc(hidden)]
+pub fn check_plaintext_modulus(p: u64, r: u32) -> Result<()> {
+    Limits::at_least(1).check("exponent r of the plaintext modulus", r)?;
+    let bits = (p as f64).log2() * f64::from(r);
+    if bits >= 45.0 {
+        let shown = (10.0 * bits).round() / 10.0;
+        return Err(Limits::only("below 45").refuse("log2 of the plaintext modulus p^r", shown).into());
+    }
+    Ok(())
+}
+
+impl Params {
+    /// A set from its parts. The hypercube generators are found automatically unless given.
+    ///
+    /// # Errors
+    /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not
+    /// a prime, divides m or is a prime of Q or P, when r is 0 or p^r is not below 2^45;
+    /// [`crate::Error::Ring`] for generators that do not generate.
+    pub fn new(
+        name: &str,
+        scheme: Scheme,
+        (p, r): (u64, u32),
+        generators: Option<Vec<u64>>,
+        spec: RlweSpec,
+    ) -> Result<Self> {
+        // No ring has m = 0; that is the ring's to refuse.
+        if !arith::is_prime(p) || (spec.m > 0 && spec.m % p == 0) {
+            return Err(Limits::only("a prime that does not divide m").refuse("plaintext prime p", p).into());
+        }
+        check_plaintext_modulus(p, r)?;
+        let rlwe = RlweParams::new(&spec)?;
+        rlwe.check_plaintext_prime(p)?;
+        if let Some(generators) = &generators {
+            Hypercube::with_generators(spec.m, p, generators)?;
+        }
+        Ok(Self { name: name.into(), scheme, p, r, generators, ephemeral: None, spec, rlwe })
+    }
+
+    /// The same set for another scheme.
+    pub fn with_scheme(self, scheme: Scheme) -> Self {
+        Self { scheme, ..self }
+    }
+
+    /// The same set, made for bootstrapping under this ephemeral secret: contexts of it have their
+    /// slots in the order that bootstrapping needs.
+    pub fn with_ephemeral(self, ephemeral: Ephemeral) -> Self {
+        Self { ephemeral: Some(ephemeral), ..self }
+    }
+
+    /// The ephemeral secret, if the set was made for bootstrapping.
+    pub fn ephemeral(&self) -> Option<Ephemeral> {
+        self.ephemeral
+    }
+
+    /// The name of the set.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// BGV or BFV.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The plaintext prime p.
+    pub fn p(&self) -> u64 {
+        self.p
+    }
+
+    /// The exponent r of the plaintext modulus p^r.
+    pub fn r(&self) -> u32 {
+        self.r
+    }
+
+    /// The plaintext modulus p^r.
+    pub fn plaintext_modulus(&self) -> u64 {
+        self.p.pow(self.r)
+    }
+
+    /// The RLWE parameters.
+    pub fn rlwe(&self) -> &RlweParams {
+        &self.rlwe
+    }
+
+    /// What the RLWE parameters were made from.
+    pub fn spec(&self) -> &RlweSpec {
+        &self.spec
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.rlwe.m()
+    }
+
+    /// d: the degree of a slot, the order of p modulo m.
+    pub fn slot_degree(&self) -> usize {
+        arith::multiplicative_order(self.p, self.m()) as usize
+    }
+
+    /// ℓ = φ(m)/d: the number of slots.
+    pub fn slot_count(&self) -> usize {
+        self.rlwe.n() / self.slot_degree()
+    }
+
+    /// Builds the plaintext ring with its slots.
+    ///
+    /// # Errors
+    /// [`crate::Error::Ring`] when the ring layer refuses.
+    pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
+        self.slot_ring_with_isa(Isa::best())
+    }
+
+    /// As [`Self::slot_ring`], on a chosen instruction set.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn slot_ring_with_isa(&self, isa: Isa) -> Result<Arc<SlotRing>> {
+        let hypercube = match &self.generators {
+            Some(generators) => Hypercube::with_generators(self.m(), self.p, generators)?,
+            None => Hypercube::automatic(self.m(), self.p)?,
+        };
+        Ok(Arc::new(SlotRing::with_hypercube(hypercube, self.r, isa)?))
+    }
+
+    /// Builds the transforms of all primes.
+    ///
+    /// # Errors
+    /// [`crate::Error::Rlwe`] when a transform cannot be built.
+    pub fn context(&self) -> Result<Arc<Context>> {
+        Ok(Context::new(self.rlwe.clone())?)
+    }
+
+    /// A SHA-256 hash over everything that files must agree on: the RLWE set, scheme, plaintext
+    /// modulus and generators.
+    pub fn id(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"windlass parameters 1\n");
+        hash.update(self.rlwe.id().0);
+        hash.update([self.scheme as u8]);
+        for word in [self.p, self.r as u64].iter().chain(self.generators.iter().flatten()) {
+            hash.update(word.to_le_bytes());
+        }
+        hash.finalize().into()
+    }
+
+    /// The noise model of the plaintext modulus.
+    pub fn noise(&self) -> NoiseModel {
+        NoiseModel::new(&self.rlwe, self.plaintext_modulus())
+    }
+
+    /// Bits of capacity of a fresh public-key encryption.
+    pub fn fresh_capacity(&self) -> f64 {
+        let noise = self.noise();
+        noise.capacity(self.rlwe.log2_q(self.rlwe.top_level()), noise.fresh_public())
+    }
+
+    /// The number of multiplications in sequence that [`crate::schemes::Engine`] can do on a fresh
+    /// ciphertext.
+    pub fn depth(&self) -> u32 {
+        let noise = self.noise();
+        products_left(&self.rlwe, &noise, (self.rlwe.top_level(), noise.fresh_public()), 0.0)
+    }
+
+    /// The least prime q > p with q ≡ 1 (mod m) and q^r < 2^45: modulo q every coefficient has a
+    /// slot, ℓ = φ(m). `None` where p itself is 1 modulo m, and where there is no such prime.
+    ///
+    /// Modulo p there are φ(m)/d slots, d the order of p modulo m: few, where d is large.
+    pub fn filling_prime(&self) -> Option<u64> {
+        let (m, p) = (self.m(), self.p);
+        if p % m == 1 {
+            return None;
+        }
+        let first = p - p % m + 1;
+        let larger = (0..).map(|step| first + step * m).skip_while(|&q| q <= p);
+        larger.take_while(|&q| check_plaintext_modulus(q, self.r).is_ok()).find(|&q| arith::is_prime(q))
+    }
+}

@@ -1,0 +1,98 @@
+//! What a parameter set is to be able to do.
+
+use windlass_ring::RingError;
+use windlass_ring::kernels::{Shape, arith};
+use windlass_ring::slots::PrimePower;
+use windlass_rlwe::{Limits, RlweParams};
+
+use crate::error::{Error, Result};
+use crate::schemes::Scheme;
+
+/// What a parameter set must be able to do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParamSpec {
+    /// The scheme.
+    pub scheme: Scheme,
+    /// The plaintext prime p.
+    pub p: u64,
+    /// The exponent r of the plaintext modulus p^r.
+    pub r: u32,
+    /// At least this many slots.
+    pub slots: usize,
+    /// The cyclotomic index, if it is to be a certain one.
+    pub m: Option<u64>,
+    /// Multiplications of ciphertexts in sequence.
+    pub depth: u32,
+    /// Products with plaintexts (linear maps) in sequence, before or after the multiplications.
+    pub linear_maps: u32,
+    /// Bits of capacity that are to be left after them.
+    pub capacity: f64,
+    /// Bits of security, at least 128.
+    pub security: f64,
+    /// The most bytes that one switching key may take in memory.
+    pub max_switching_key_bytes: Option<u64>,
+}
+
+impl Default for ParamSpec {
+    /// BGV with p = 65537, any number of slots, one multiplication, 128 bits.
+    fn default() -> Self {
+        Self {
+            scheme: Scheme::Bgv,
+            p: 65537,
+            r: 1,
+            slots: 1,
+            m: None,
+            depth: 1,
+            linear_maps: 0,
+            capacity: 0.0,
+            security: 128.0,
+            max_switching_key_bytes: None,
+        }
+    }
+}
+
+impl ParamSpec {
+    /// The default with the least prime p ≥ 2^bits that gives every power-of-two ring up to m =
+    /// 2^17 slots of degree 1 (p ≡ 1 mod 2^17; p = 65537 up to 16 bits, which does so up to m =
+    /// 2^16).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] above 44 bits.
+    pub fn with_plaintext_bits(bits: u32) -> Result<Self> {
+        let limits = Limits::at_most(44).with("so split larger integers into several plaintext moduli");
+        limits.check("plaintext bits", bits)?;
+        if bits <= 16 {
+            return Ok(Self::default());
+        }
+        let first = ((1u64 << bits) - 1).next_multiple_of(1 << 17) + 1;
+        let p = (first..1 << 45).step_by(1 << 17).find(|&p| arith::is_prime(p));
+        p.map(|p| Self { p, ..Self::default() })
+            .ok_or(Error::NoParameters { reason: format!("no prime of {bits} bits") })
+    }
+}
+
+impl ParamSpec {
+    /// Refuses what no set can have. Errors: [`Error::OutOfRange`], [`Error::Ring`] as of
+    /// [`super::Params::plan`].
+    #[doc(hidden)]
+    pub fn check(&self) -> Result<()> {
+        let secure = Limits::at_least(RlweParams::REQUIRED_SECURITY);
+        secure.with("smaller sets being presets whose names say insecure or paper").check("security", self.security)?;
+        if !self.security.is_finite() {
+            return Err(Limits::only("a finite number of bits").refuse("security", self.security).into());
+        }
+        if !arith::is_prime(self.p) {
+            return Err(Limits::only("a prime").refuse("plaintext prime p", self.p).into());
+        }
+        PrimePower::new(self.p, self.r)?;
+        if !self.capacity.is_finite() {
+            return Err(Limits::only("a finite number of bits").refuse("capacity", self.capacity).into());
+        }
+        if let Some(m) = self.m.filter(|&m| m < 3 || m % self.p == 0) {
+            return Err(Limits::at_least(3).with("and not divisible by p").refuse("cyclotomic index m", m).into());
+        }
+        // The ring layer says what is wrong with an index, and what to take instead.
+        self.m.map(Shape::new).transpose().map_err(RingError::from)?;
+        Ok(())
+    }
+}

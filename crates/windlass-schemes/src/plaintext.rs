@@ -1,0 +1,294 @@
+//! Elements of the plaintext ring.
+
+use std::fmt;
+use std::sync::Arc;
+
+use windlass_ring::slots::{PrimePower, QuotientRing, SlotRing};
+
+use crate::error::{Error, Result};
+use crate::integer::Integer;
+
+/// What the slots of a plaintext or ciphertext are known to hold. The larger of two is what a sum
+/// or a product holds.
+///
+/// Integers in all slots are the elements that Frobenius fixes: a subring, closed under every
+/// automorphism and under exact division by p. With slots of degree d = 1 there is nothing else.
+/// Ciphertexts show their content to everyone, so it follows from how a plaintext was made and
+/// never from the values in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Content {
+    /// An integer modulo p^r in every slot.
+    Integers,
+    /// Any elements of E; they may be integers all the same.
+    Elements,
+}
+
+impl Content {
+    /// What is known of slots about which nothing is said.
+    #[doc(hidden)]
+    pub fn any(slots: &SlotRing) -> Self {
+        if slots.degree() == 1 { Self::Integers } else { Self::Elements }
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Integers => "integers",
+            Self::Elements => "elements",
+        })
+    }
+}
+
+/// An element of the plaintext ring `R/(p^r)`: `n` powerful-basis coefficients in `[0, p^r)`, tied
+/// to its ring. Cheap to clone.
+///
+/// Equality is that of the elements; [`Plaintext::content`] is not compared.
+#[derive(Clone, Debug)]
+pub struct Plaintext {
+    slots: Arc<SlotRing>,
+    coefficients: Arc<Vec<u64>>,
+    content: Content,
+}
+
+impl Plaintext {
+    /// Wraps `n` powerful-basis coefficients, each reduced modulo `p^r` first:
+    /// [`Content::Elements`] if d > 1.
+    ///
+    /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
+    pub fn new(slots: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
+        let modulus = slots.modulus();
+        check_length("plaintext coefficients", slots.n(), coefficients.len())?;
+        coefficients.iter_mut().for_each(|c| *c = modulus.reduce(*c));
+        Ok(Self::wrap(slots, coefficients, Content::Elements))
+    }
+
+    fn wrap(slots: &Arc<SlotRing>, coefficients: Vec<u64>, content: Content) -> Self {
+        let content = content.min(Content::any(slots));
+        Self { slots: Arc::clone(slots), coefficients: Arc::new(coefficients), content }
+    }
+
+    /// The zero element.
+    pub fn zero(slots: &Arc<SlotRing>) -> Self {
+        Self::scalar(slots, 0)
+    }
+
+    /// The one element.
+    pub fn one(slots: &Arc<SlotRing>) -> Self {
+        Self::scalar(slots, 1)
+    }
+
+    /// An integer modulo `p^r`, the same in every slot.
+    pub fn scalar(slots: &Arc<SlotRing>, value: i64) -> Self {
+        let quotient = slots.quotient();
+        Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
+    }
+
+    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, taken
+    /// modulo `p^r`; zeros follow if there are fewer. [`Content::Elements`] if d > 1, whatever the
+    /// values are.
+    ///
+    /// Errors: [`Error::ShapeMismatch`] for more than ℓ·d of them.
+    pub fn from_slots<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        let places = slots.slots() * slots.degree();
+        let residues = padded_residues("slot coefficients (at most)", places, slots.modulus(), values)?;
+        Ok(Self::wrap(slots, slots.encode(&residues)?, Content::Elements))
+    }
+
+    /// As [`Self::from_slots`] of each of these residues, `[ℓ][d]`, for public ones: slots that
+    /// repeat in the same way take less time ([`SlotRing::encode_public`]).
+    #[doc(hidden)]
+    pub fn public_from_slots(slots: &Arc<SlotRing>, values: &[&[u64]]) -> Result<Vec<Self>> {
+        let encoded = slots.encode_public(values)?;
+        Ok(encoded.into_iter().map(|coefficients| Self::wrap(slots, coefficients, Content::Elements)).collect())
+    }
+
+    /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo
+    /// `p^r`; zeros follow if there are fewer.
+    ///
+    /// Errors: [`Error::ShapeMismatch`] for more than ℓ of them.
+    pub fn from_integers<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        let residues = padded_residues("slot values (at most)", slots.slots(), slots.modulus(), values)?;
+        Ok(Self::wrap(slots, slots.encode_integers(&residues)?, Content::Integers))
+    }
+
+    /// The slots: `[ℓ][d]` coefficients, row-major.
+    pub fn to_slots(&self) -> Vec<u64> {
+        self.slots.decode(&self.coefficients).expect("the coefficients of a plaintext are canonical")
+    }
+
+    /// The slots as integers: `[ℓ]`. Errors: [`Error::Ring`] if one of them is not an integer.
+    pub fn to_integers(&self) -> Result<Vec<u64>> {
+        Ok(self.slots.decode_integers(&self.coefficients)?)
+    }
+
+    /// What the slots are known to hold.
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// The same element with [`Content::Integers`] if all its slots are integers: `θ_p(a) = a`.
+    ///
+    /// This looks at the values: it is for public constants. A message that is encrypted after it
+    /// would show whether its slots are integers. Cost: linear in m.
+    pub fn recognised(self) -> Self {
+        let quotient = self.slots.quotient();
+        let fixed = || quotient.automorphism(&self.coefficients, self.slots.prime());
+        if self.content == Content::Integers || fixed().is_ok_and(|image| image == *self.coefficients) {
+            return Self { content: Content::Integers, ..self };
+        }
+        self
+    }
+
+    /// The same element with a content that is known otherwise, or that several secret plaintexts
+    /// shall show alike.
+    #[doc(hidden)]
+    pub fn declared(self, content: Content) -> Self {
+        Self { content: content.min(Content::any(&self.slots)), ..self }
+    }
+
+    /// The element modulo p^exponent, in that ring; `exponent` is at most r.
+    #[doc(hidden)]
+    pub fn lowered(&self, exponent: u32) -> Self {
+        if exponent == self.slots.modulus().exponent() {
+            return self.clone();
+        }
+        let ring = self.slots.lower(exponent).expect("a lower ring of one that exists");
+        let coefficients = self.coefficients.iter().map(|&c| ring.modulus().reduce(c)).collect();
+        Self::wrap(&ring, coefficients, self.content)
+    }
+
+    /// The ring of this element.
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    /// The powerful-basis coefficients, `[n]`, each in `[0, p^r)`.
+    pub fn coefficients(&self) -> &[u64] {
+        &self.coefficients
+    }
+
+    /// The coefficients, given away.
+    pub fn into_coefficients(self) -> Vec<u64> {
+        Arc::unwrap_or_clone(self.coefficients)
+    }
+
+    /// Whether this is 0.
+    pub fn is_zero(&self) -> bool {
+        self.coefficients.iter().all(|&c| c == 0)
+    }
+
+    /// Whether this is 1, the product over the empty set: multiplying by it can be left out.
+    pub fn is_one(&self) -> bool {
+        // The first vector of the powerful basis is 1, also when n = 1.
+        self.coefficients[0] == 1 && self.coefficients[1..].iter().all(|&c| c == 0)
+    }
+
+    /// `a + b`. Errors: [`Error::ContextMismatch`].
+    pub fn add(&self, other: &Self) -> Result<Self> {
+        self.combined(other, "Plaintext::add", QuotientRing::add)
+    }
+
+    /// `a − b`. Errors: [`Error::ContextMismatch`].
+    pub fn sub(&self, other: &Self) -> Result<Self> {
+        self.combined(other, "Plaintext::sub", QuotientRing::sub)
+    }
+
+    /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
+    pub fn multiply(&self, other: &Self) -> Result<Self> {
+        other.check_ring(&self.slots, "Plaintext::multiply")?;
+        if self.is_one() {
+            return Ok(other.clone());
+        }
+        if other.is_one() {
+            return Ok(self.clone());
+        }
+        self.combined(other, "Plaintext::multiply", QuotientRing::mul)
+    }
+
+    fn combined(
+        &self,
+        other: &Self,
+        operation: &'static str,
+        f: impl Fn(&QuotientRing, &[u64], &[u64]) -> Vec<u64>,
+    ) -> Result<Self> {
+        other.check_ring(&self.slots, operation)?;
+        let coefficients = f(self.slots.quotient(), &self.coefficients, &other.coefficients);
+        Ok(Self::wrap(&self.slots, coefficients, self.content.max(other.content)))
+    }
+
+    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.
+    pub fn automorphism(&self, t: u64) -> Result<Self> {
+        if t == 1 {
+            return Ok(self.clone());
+        }
+        Ok(Self::wrap(&self.slots, self.slots.quotient().automorphism(&self.coefficients, t)?, self.content))
+    }
+
+    /// Refuses an operation with a ring that is not this element's.
+    #[doc(hidden)]
+    pub fn check_ring(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        check_same_ring(slots, &self.slots, operation)
+    }
+
+    /// Refuses an operation with a ring of which this element's is not a quotient: the same m, p
+    /// and slot order, and no higher power of p.
+    pub(crate) fn check_ring_or_lower(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        let lower = self.slots.modulus().exponent() <= slots.modulus().exponent();
+        if lower && same_order(&self.slots, slots) {
+            return Ok(());
+        }
+        Err(other_rings(slots, &self.slots, operation))
+    }
+}
+
+impl PartialEq for Plaintext {
+    fn eq(&self, other: &Self) -> bool {
+        same_ring(&self.slots, &other.slots) && self.coefficients == other.coefficients
+    }
+}
+
+/// Whether two slot rings have the same m, p^r and hypercube.
+fn same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>) -> bool {
+    Arc::ptr_eq(a, b) || (a.modulus() == b.modulus() && same_order(a, b))
+}
+
+/// Whether two slot rings have the same m, p and hypercube.
+fn same_order(a: &SlotRing, b: &SlotRing) -> bool {
+    Arc::ptr_eq(a.hypercube(), b.hypercube()) || a.hypercube() == b.hypercube()
+}
+
+/// Errors: [`Error::ContextMismatch`] unless the rings are the same.
+#[doc(hidden)]
+pub fn check_same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+    if same_ring(a, b) { Ok(()) } else { Err(other_rings(a, b, operation)) }
+}
+
+fn other_rings(a: &SlotRing, b: &SlotRing, operation: &'static str) -> Error {
+    let name = |ring: &SlotRing| {
+        let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|s| s.generator).collect();
+        let modulus = ring.modulus().value();
+        format!("m = {}, plaintext modulus {modulus}, generators {generators:?}", ring.m())
+    };
+    Error::ContextMismatch { operation, left: name(a), right: name(b) }
+}
+
+/// The residues of at most `places` values, and zeros for the places that are left.
+fn padded_residues<T: Integer>(
+    what: &'static str,
+    places: usize,
+    modulus: PrimePower,
+    values: &[T],
+) -> Result<Vec<u64>> {
+    if values.len() > places {
+        return Err(Error::ShapeMismatch { what, expected: places, got: values.len() });
+    }
+    let mut residues = Vec::with_capacity(places);
+    residues.extend(values.iter().map(|value| value.residue(modulus)));
+    residues.resize(places, 0);
+    Ok(residues)
+}
+
+fn check_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
+    if expected == got { Ok(()) } else { Err(Error::ShapeMismatch { what, expected, got }) }
+}

@@ -1,0 +1,367 @@
+//! CKKS ciphertexts.
+
+use std::sync::Arc;
+
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::KeyId;
+
+use super::context::CkksContext;
+use super::error_model::ErrorModel;
+use super::magnitude::Magnitude;
+use super::slot_error::{SlotError, Source};
+use crate::error::{Error, Result};
+use crate::schemes::{Parts, Seed};
+
+/// An encryption of a vector of complex numbers.
+///
+/// Its phase is Δ·m + ε, Δ = Δ_level for a ciphertext of degree 1 and Δ_level² for a product that
+/// has not been rescaled yet (degree 2). It carries a public bound on the absolute value of every
+/// slot of m, and estimates of the standard deviation of the slots of ε/Δ, from above: of its own
+/// slots, and of all that the ring has. They depend on the circuit alone, never on what is
+/// encrypted.
+///
+/// The first [`Self::entries`] slots are what somebody means. Others may stand beside them: zeros
+/// that fill a vector up to a power of two, or parts of sums that a folded matrix leaves. They have a
+/// bound of their own, and polynomials keep them inside their interval
+/// ([`Engine::evaluate`](super::Engine::evaluate)).
+#[derive(Debug, Clone)]
+pub struct Ciphertext {
+    pub(crate) context: Arc<CkksContext>,
+    pub(crate) key: KeyId,
+    pub(crate) parts: Parts,
+    pub(crate) info: Info,
+}
+
+/// What is known about the content of a ciphertext.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Info {
+    /// 1, or 2 for a product before its rescaling.
+    pub degree: i32,
+    /// Bounds on the absolute values of the slots; the vector has their number as its period.
+    pub magnitude: Magnitude,
+    /// Standard deviation of the error of any slot of the whole ring, in units of the message.
+    pub deviation: f64,
+    /// The part of it that comes from errors that may lie in few slots, or depend on each other: the
+    /// covariance of the rest has no eigenvalue above its square.
+    pub uneven: f64,
+    /// The error of the ciphertext's own slots.
+    pub own: SlotError,
+}
+
+/// What a file states of the content of a ciphertext, as [`Info`] beside the last.
+#[doc(hidden)]
+pub struct FiledInfo {
+    pub degree: i32,
+    pub slots: usize,
+    /// Bound on the entries.
+    pub magnitude: f64,
+    /// The number of entries and the bound on the slots beside them, if there are any.
+    pub beside: Option<(usize, f64)>,
+    pub deviation: f64,
+    /// The deviation of the own slots where it is less: by the encryption that the second
+    /// polynomial names, and by all else.
+    pub own: Option<(f64, f64)>,
+}
+
+impl Ciphertext {
+    /// The context.
+    pub fn context(&self) -> &Arc<CkksContext> {
+        &self.context
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.key
+    }
+
+    /// The number of primes of its modulus.
+    pub fn level(&self) -> usize {
+        self.parts[0].basis().len()
+    }
+
+    /// How many more rescalings there is room for.
+    pub fn depth_left(&self) -> usize {
+        self.level() - self.context.base_level()
+    }
+
+    /// The number of slots.
+    pub fn slots(&self) -> usize {
+        self.info.slots()
+    }
+
+    /// The number of entries: the first of the slots, beside which there may be others that nobody
+    /// means. A sum or product of two ciphertexts has as many as the one with more of them; after a
+    /// rotation every slot is one.
+    pub fn entries(&self) -> usize {
+        self.info.magnitude.count()
+    }
+
+    /// 1, or 2 for a product that has not been rescaled yet.
+    pub fn degree(&self) -> i32 {
+        self.info.degree
+    }
+
+    /// The factor Δ between message and phase.
+    pub fn scale(&self) -> f64 {
+        self.context.scale(self.level()).powi(self.info.degree)
+    }
+
+    /// The public bound on the absolute value of every entry.
+    pub fn magnitude(&self) -> f64 {
+        self.info.magnitude.entries()
+    }
+
+    /// The public bound on the absolute value of the slots beside the entries; 0 if they hold zeros
+    /// or there are none.
+    pub fn rest_magnitude(&self) -> f64 {
+        self.info.magnitude.rest()
+    }
+
+    /// The same ciphertext, of which the first `count` slots are the entries (at least 1 and at most
+    /// all of them; other numbers are brought into that range). Nothing is claimed of the slots
+    /// beside them that was not known before.
+    pub fn with_entries(mut self, count: usize) -> Self {
+        self.info.magnitude = self.info.magnitude.with_entries(count);
+        self
+    }
+
+    /// As [`Self::with_entries`], where the caller knows that the slots beside the entries hold
+    /// zeros.
+    ///
+    /// **Warning.** If they hold anything else, decryption refuses the ciphertext
+    /// ([`Error::NotDecryptable`]), and what was computed from it.
+    pub fn with_zeros_beside(mut self, count: usize) -> Self {
+        self.info.magnitude = self.info.magnitude.with_zeros_beside(count);
+        self
+    }
+
+    /// The estimated standard deviation of the error of a slot, from above, where constants do not
+    /// depend on ciphertexts.
+    pub fn deviation(&self) -> f64 {
+        self.info.own.deviation().min(self.info.deviation)
+    }
+
+    /// The estimated bits of precision: −log2 of the largest error among the s slots, as expected:
+    /// deviation·max(√(1 + ln s), (ln s + 3/2)/2), for Gaussian errors and for products of two,
+    /// such as a rounding times the secret. Where constants do not depend on ciphertexts.
+    pub fn precision_bits(&self) -> f64 {
+        let log = (self.slots() as f64).ln();
+        -(self.deviation() * (1.0 + log).sqrt().max((log + 1.5) / 2.0)).log2()
+    }
+
+    /// A bound on the error of every slot that holds but for probability 2^{−128}, also where the
+    /// constants of the circuit were chosen by whoever saw the ciphertexts.
+    pub fn error_bound(&self) -> f64 {
+        self.info.own.bound().min(self.whole_error_bound())
+    }
+
+    /// The same ciphertext with a smaller bound on its entries, which the caller knows from
+    /// elsewhere (the sine of anything is at most 1). The slots beside the entries keep theirs. NaN
+    /// and negative numbers bound nothing: they change nothing.
+    ///
+    /// **Warning.** Nothing checks the bound while it is computed with. If an entry is larger,
+    /// decryption refuses the ciphertext or what was made of it ([`Error::NotDecryptable`]), or, if
+    /// that is not seen in the result, errors are larger than what is stated of them.
+    pub fn with_magnitude(mut self, magnitude: f64) -> Self {
+        if magnitude >= 0.0 {
+            self.info.magnitude = self.info.magnitude.assumed(magnitude);
+        }
+        self
+    }
+
+    /// Bounds on the first `count` slots of the vector, which is repeated over as many as there are
+    /// then: on each, and on their Euclidean norm.
+    #[doc(hidden)]
+    pub fn magnitude_below(&self, count: usize, slots: usize) -> (f64, f64) {
+        let magnitude = self.info.magnitude.repeated(slots);
+        (magnitude.below(count), magnitude.norm_below(count))
+    }
+
+    /// The same ciphertext, the Euclidean norm of whose entries has a bound that is known.
+    #[doc(hidden)]
+    pub fn with_norm(mut self, norm: f64) -> Self {
+        self.info.magnitude = self.info.magnitude.with_norm(norm);
+        self
+    }
+
+    /// The same ciphertext, none of whose slots is above a bound.
+    pub(crate) fn within(mut self, bound: f64) -> Self {
+        self.info.magnitude = self.info.magnitude.limited(bound);
+        self
+    }
+
+    /// The polynomials, `[2]` (values, over the primes of the level).
+    pub fn parts(&self) -> &[Poly<Eval>] {
+        &self.parts
+    }
+
+    /// The seed that the second polynomial is expanded from, while it is known, as
+    /// [`crate::schemes::Ciphertext::seed`].
+    pub fn seed(&self) -> Option<&Seed> {
+        self.parts.seed()
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.bytes()).sum()
+    }
+
+    /// A bound as [`Self::error_bound`] on the error of every slot of the whole ring, those that
+    /// decryption leaves out too.
+    pub fn whole_error_bound(&self) -> f64 {
+        self.info.deviation * ErrorModel::BOUND_FACTOR
+    }
+
+    /// What a file states: errors of no less than a fresh encryption, for publication adds noise in
+    /// proportion. Of all sources it tells one apart.
+    #[doc(hidden)]
+    pub fn to_file(&self) -> FiledInfo {
+        let (degree, slots) = (self.info.degree, self.slots());
+        let (magnitude, beside) = self.info.magnitude.to_file();
+        let least = |count| self.context.fresh_deviation(self.level(), count);
+        let deviation = self.info.deviation.max(least(self.context.spec().n));
+        let (fresh, rest) = self.info.own.split(source_of(&self.parts));
+        let rest = if fresh + rest < least(2 * slots) { least(2 * slots) } else { rest };
+        let own = (fresh + rest < deviation).then_some((fresh, rest));
+        FiledInfo { degree, slots, magnitude, beside, deviation, own }
+    }
+
+    /// A ciphertext as a file states it, all checked one by one before.
+    ///
+    /// # Errors
+    /// [`Error::ModulusExhausted`] when values within the bounds do not fit the modulus.
+    #[doc(hidden)]
+    pub fn from_file((context, key): (&Arc<CkksContext>, KeyId), parts: Parts, filed: FiledInfo) -> Result<Self> {
+        let FiledInfo { degree, slots, magnitude, beside, deviation, own } = filed;
+        let (fresh, rest) = own.unwrap_or((0.0, deviation));
+        let mut own = SlotError::unknown(rest);
+        if fresh > 0.0 {
+            own.add(source_of(&parts), fresh);
+        }
+        let magnitude = Magnitude::from_file(slots, magnitude, beside);
+        let info = Info { degree, magnitude, deviation, uneven: deviation, own };
+        let ct = Self { context: Arc::clone(context), key, parts, info };
+        let (needed_bits, left_bits) = (ct.log2_phase(), context.room(ct.level()));
+        match needed_bits < left_bits {
+            true => Ok(ct),
+            false => Err(ct.outgrown("read a ciphertext", needed_bits)),
+        }
+    }
+
+    pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>, info: Info) -> Self {
+        Self { context: Arc::clone(&self.context), key: self.key, parts: parts.into(), info }
+    }
+
+    /// Adds the error of a rounding that made the parts at `level`.
+    ///
+    /// The first part may be chosen by whoever sees it, and so may its rounding: it counts as
+    /// random in the deviation, and as it is in the bound. Where the second part is zero, nothing
+    /// is random at all.
+    pub(super) fn add_rounding(&mut self, level: usize) {
+        let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
+        let count = 2 * self.slots();
+        let second = &self.parts[1];
+        let is_known = (0..second.basis().len()).all(|row| second.row(row).iter().all(|&x| x == 0));
+        self.info.deviation += errors.any_rounding() / scale;
+        self.info.uneven += errors.uneven_rounding() / scale;
+        match is_known {
+            true => self.info.own.add_certain(errors.encoding(count) / scale),
+            false => {
+                self.info.own.add(Source::Rounding, errors.rounding(count) / scale);
+                self.info.own.add_most(ErrorModel::one_way(count) / scale);
+            }
+        }
+    }
+
+    /// Adds the error of an inner product with a key at `level`, divided by P.
+    pub(super) fn add_inner_product(&mut self, level: usize, key: Source) {
+        let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
+        self.info.deviation += errors.inner_product(level, self.context.spec().n) / scale;
+        self.info.own.add(key, errors.inner_product(level, 2 * self.slots()) / scale);
+    }
+
+    /// log2 of a bound on the phase's coefficients.
+    pub(crate) fn log2_phase(&self) -> f64 {
+        log2_phase(&self.context, self.level(), &self.info)
+    }
+
+    /// The refusal of values that take so many bits of the modulus, and there is less.
+    pub(crate) fn outgrown(&self, operation: &'static str, needed_bits: f64) -> Error {
+        let left_bits = self.context.room(self.level());
+        let size = self.info.magnitude.largest();
+        let value_bits = self.context.spec().value_bits_for(needed_bits - left_bits, size);
+        Error::ModulusExhausted { operation, needed_bits, left_bits, value_bits }
+    }
+}
+
+impl Info {
+    /// The number of slots: the vector has this period.
+    pub(crate) fn slots(&self) -> usize {
+        self.magnitude.slots()
+    }
+
+    /// The error in so many slots, a multiple of its own.
+    pub(crate) fn error_in(&self, slots: usize) -> SlotError {
+        if slots == self.slots() { self.own.clone() } else { SlotError::unknown(self.deviation) }
+    }
+
+    /// The part of the deviation whose covariance has no eigenvalue above its square.
+    pub(crate) fn even(&self) -> f64 {
+        (self.deviation - self.uneven).max(0.0)
+    }
+
+    /// What is known of the image under θ_t. Rotations move entries away, conjugation does not.
+    pub(crate) fn turn(&mut self, t: u64) {
+        let (slots, order) = (self.slots(), 4 * self.slots() as u64);
+        self.own.turn(t, slots);
+        if ![1, order - 1].contains(&(t % order)) {
+            self.magnitude = self.magnitude.moved();
+        }
+    }
+
+    /// Adds an error that is not random, or not known to be.
+    pub(crate) fn add_certain(&mut self, deviation: f64) {
+        self.deviation += deviation;
+        self.uneven += deviation;
+        self.own.add_certain(deviation);
+    }
+
+    /// Adds what [`ErrorModel::steered`] says of a factor, divided by a scale: in the own slots,
+    /// and in the whole ring.
+    pub(crate) fn add_steered(&mut self, [own, whole]: [f64; 2]) {
+        self.own.add_most(own);
+        self.deviation += whole / ErrorModel::BOUND_FACTOR;
+        self.uneven += whole / ErrorModel::BOUND_FACTOR;
+    }
+
+    /// The multiple by a number of absolute value `factor`.
+    pub(crate) fn scale(&mut self, factor: f64) {
+        self.magnitude = self.magnitude.scaled(factor);
+        self.scale_error(factor);
+    }
+
+    /// The error of the multiple by what is at most `factor` in every slot.
+    pub(crate) fn scale_error(&mut self, factor: f64) {
+        self.deviation *= factor;
+        self.uneven *= factor;
+        self.own.scale(factor);
+    }
+}
+
+/// What names the errors of a fresh encryption: its second polynomial, which no other has unless it
+/// was made from the same randomness.
+pub(crate) fn source_of(parts: &[Poly<Eval>]) -> Source {
+    let row = parts[1].row(0);
+    Source::Fresh(row[0] ^ row[1].rotate_left(32))
+}
+
+/// log2(Δ·(magnitude + error bound) + 1): coefficients are at most the canonical norm in a
+/// power-of-two ring.
+pub(crate) fn log2_phase(context: &CkksContext, level: usize, info: &Info) -> f64 {
+    // In 2^10ths: whatever a file states, the sum is a number.
+    const UNIT: f64 = 1024.0;
+    // Files state errors of no less: what an operation gives must still fit when it is read.
+    let deviation = info.deviation.max(context.fresh_deviation(level, context.spec().n));
+    let slot = info.magnitude.largest() / UNIT + ErrorModel::BOUND_FACTOR / UNIT * deviation;
+    context.scale(level).log2() * info.degree as f64 + (slot + 1e-300).log2() + UNIT.log2()
+}

@@ -1,0 +1,156 @@
+//! Encoding: from slots to ring elements and back.
+
+use num_complex::Complex64;
+use windlass_ring::kernels::Modulus;
+use windlass_ring::{Basis, Coeff, Eval, Poly, rns};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::context::CkksContext;
+use super::error_model::ErrorModel;
+use crate::error::{Error, Result};
+
+/// Coefficients are cut into words of so many bits.
+const WORD_BITS: u32 = 60;
+
+/// log2 of the largest phase: what is below 2^960 stays below 2^1024, where doubles end, modulo a
+/// prime more than it needs, and in sums of 2^16 slots.
+const MOST_BITS: f64 = 960.0;
+
+/// As many words as that takes.
+const MOST_WORDS: i32 = 17;
+
+/// 2^(60·k).
+fn word_value(k: i32) -> f64 {
+    2f64.powi(WORD_BITS as i32 * k)
+}
+
+/// Word k of an integer: Σ word_k·2^(60·k), all with the sign of the integer.
+fn nth_word(integer: f64, k: i32) -> i64 {
+    // All of it is exact: quotients by powers of two, and differences that end where the integer's
+    // 53 significant bits do.
+    let above = (integer / word_value(k)).trunc();
+    (above - (above / word_value(1)).trunc() * word_value(1)) as i64
+}
+
+/// An integer, below 2^1020 in absolute value, modulo q.
+pub(super) fn residue(integer: f64, q: Modulus) -> u64 {
+    let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= integer.abs()).last().unwrap_or(0);
+    let base = q.reduce(1 << WORD_BITS);
+    (0..=highest).rev().fold(0, |sum, k| q.add(q.mul(sum, base), q.reduce_i64(nth_word(integer, k))))
+}
+
+impl CkksContext {
+    /// How many bits a phase may have at a level: by its modulus, and by the doubles that it comes
+    /// from and becomes.
+    pub(crate) fn room(&self, level: usize) -> f64 {
+        (self.rlwe().log2_modulus(level) - 1.0).min(MOST_BITS)
+    }
+
+    /// Refuses public values that are not finite, or too large for doubles at this scale.
+    pub(crate) fn check_scaled(&self, values: &[Complex64], scale: f64) -> Result<()> {
+        self.check_values(values, f64::INFINITY)?;
+        let most_bits = MOST_BITS - scale.log2();
+        match values.iter().find(|z| z.norm() > most_bits.exp2()) {
+            Some(z) => Err(Error::NumberTooLarge { value: z.re.abs().max(z.im.abs()), most_bits }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses slot counts that do not divide n/2, and values that are not finite or above `bound`.
+    #[doc(hidden)]
+    pub fn check_values(&self, values: &[Complex64], bound: f64) -> Result<()> {
+        self.check_slots(values.len())?;
+        for (index, z) in values.iter().enumerate() {
+            if !z.re.is_finite() || !z.im.is_finite() {
+                return Err(Error::NotFinite { index });
+            }
+            if z.norm() > bound {
+                return Err(Error::ValueTooLarge { index, bound_bits: bound.log2() });
+            }
+        }
+        Ok(())
+    }
+
+    /// round(scale·τ^{-1}(values)) over `basis`, values. The values have been checked.
+    ///
+    /// Cost: one complex transform of the number of slots, and one transform for each prime.
+    pub(crate) fn encode(&self, values: &[Complex64], scale: f64, basis: &Basis) -> Poly<Eval> {
+        let mut coefficients = self.scaled(values, scale);
+        let poly = self.rounded(&coefficients, basis);
+        coefficients.zeroize();
+        poly
+    }
+
+    /// As [`Self::encode`] for public values: also the deviation of a slot that rounding leaves,
+    /// measured, in units of the values.
+    ///
+    /// Cost: one more complex transform.
+    pub(crate) fn encode_public(&self, values: &[Complex64], scale: f64, basis: &Basis) -> (Poly<Eval>, f64) {
+        let mut coefficients = self.scaled(values, scale);
+        let poly = self.rounded(&coefficients, basis);
+        coefficients.iter_mut().for_each(|a| *a -= a.round_ties_even());
+        (poly, ErrorModel::known(&self.embedding().to_slots(&coefficients)) / scale)
+    }
+
+    /// scale·τ^{-1}(values).
+    fn scaled(&self, values: &[Complex64], scale: f64) -> Vec<f64> {
+        let mut coefficients = self.embedding().to_coefficients(values);
+        coefficients.iter_mut().for_each(|a| *a *= scale);
+        coefficients
+    }
+
+    /// The nearest ring element to given coefficients of a subring, over `basis`. They are finite:
+    /// see [`Self::check_scaled`].
+    ///
+    /// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
+    fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
+        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
+        let largest = coefficients.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
+        let (ring, mut word) = (self.rlwe().ring(), Zeroizing::new(vec![0i64; n]));
+        // By Horner's rule from the highest word down.
+        let mut sum: Option<Poly<Coeff>> = None;
+        for k in (0..=highest).rev() {
+            for (place, a) in word.iter_mut().step_by(gap).zip(coefficients) {
+                *place = nth_word(a.round_ties_even(), k);
+            }
+            let mut poly = Poly::from_signed(ring, basis, &word);
+            if let Some(mut upper) = sum.take() {
+                upper.mul_scalar_assign(|q| q.reduce(1 << WORD_BITS));
+                poly.add_assign(&upper);
+                upper.zeroize();
+            }
+            sum = Some(poly);
+        }
+        sum.expect("there is a lowest word").into_eval()
+    }
+
+    /// All n coefficients of a phase below 2^bits in absolute value, centred. Time and memory
+    /// accesses do not depend on them.
+    pub(crate) fn centred(&self, phase: &Poly<Eval>, bits: f64) -> Zeroizing<Vec<f64>> {
+        let level = phase.basis().len();
+        // As many primes as hold the phase.
+        let enough = |&primes: &usize| self.rlwe().log2_modulus(primes) > bits + 1.5;
+        let basis = self.rlwe().basis((1..=level).find(enough).unwrap_or(level));
+        let mut small = phase.restrict(&basis).into_coeff();
+        let centred = rns::centred_floats(&small);
+        small.zeroize();
+        centred
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the powers of two that a double is made of.
+    #[test]
+    fn residues_of_large_integers() {
+        let q = Modulus::new((1 << 40) - 87).unwrap();
+        for (mantissa, exponent) in [(0i64, 0), (1, 0), (-1, 0), (12_345_678_901, 3), (-(1 << 52) - 1, 100), (3, 950)] {
+            let integer = mantissa as f64 * 2f64.powi(exponent);
+            let expected = q.mul(q.reduce_i64(mantissa), q.pow(2, exponent as u64));
+            assert_eq!(residue(integer, q), expected, "{mantissa}·2^{exponent}");
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! CKKS parameters as text.
+
+use serde::{Deserialize, Serialize};
+use windlass_rlwe::{Assurance, SecretDistribution};
+
+use super::context::CkksSpec;
+use crate::error::WireError;
+use crate::error::{Error, Result};
+
+/// The longest text that is read: generous for a chain of a thousand primes.
+const MOST_BYTES: u64 = 1 << 16;
+
+/// The version that is written.
+const VERSION: u32 = 1;
+
+/// What a set is made from, in JSON; what follows from it is computed again.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CkksFile {
+    windlass_ckks_parameters: u32,
+    n: usize,
+    scale_bits: u32,
+    depth: usize,
+    base_prime_bits: Vec<u32>,
+    special_prime_bits: Vec<u32>,
+    digits: usize,
+    /// The weight of a sparse secret; a uniform ternary one has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret_weight: Option<u32>,
+    /// "secure", "insecure" or "paper".
+    assurance: String,
+    /// The name of a set that is not called secure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+fn wrong(reason: impl ToString) -> Error {
+    WireError::text("CKKS parameters", reason).into()
+}
+
+impl CkksSpec {
+    /// The specification as JSON.
+    pub fn to_json(&self) -> String {
+        let (assurance, name) = match &self.assurance {
+            Assurance::Secure => ("secure", None),
+            Assurance::Insecure { name } => ("insecure", Some(name.clone())),
+            Assurance::Paper { name } => ("paper", Some(name.clone())),
+        };
+        let file = CkksFile {
+            windlass_ckks_parameters: VERSION,
+            n: self.n,
+            scale_bits: self.scale_bits,
+            depth: self.depth,
+            base_prime_bits: self.base_prime_bits.clone(),
+            special_prime_bits: self.special_prime_bits.clone(),
+            digits: self.digits,
+            secret_weight: match self.secret {
+                SecretDistribution::Ternary => None,
+                SecretDistribution::Sparse { weight } => Some(weight),
+            },
+            assurance: assurance.into(),
+            name,
+        };
+        serde_json::to_string_pretty(&file).expect("strings and numbers have a JSON form")
+    }
+
+    /// The specification that [`Self::to_json`] wrote. Contexts check more: a set that calls itself
+    /// secure is refused below 128 bits.
+    ///
+    /// # Errors
+    /// [`WireError::Text`] for other text, [`WireError::UnsupportedVersion`] for another version,
+    /// [`WireError::TooLarge`] for a long one;
+    /// [`Error::OutOfRange`] for sizes that no parameters have.
+    pub fn from_json(text: &str) -> Result<Self> {
+        if text.len() as u64 > MOST_BYTES {
+            return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
+        }
+        let file: CkksFile = serde_json::from_str(text).map_err(wrong)?;
+        if file.windlass_ckks_parameters != VERSION {
+            let found = file.windlass_ckks_parameters.try_into().unwrap_or(u16::MAX);
+            return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
+        }
+        let assurance = match (file.assurance.as_str(), file.name) {
+            ("secure", None) => Assurance::Secure,
+            ("insecure", Some(name)) => Assurance::Insecure { name },
+            ("paper", Some(name)) => Assurance::Paper { name },
+            _ => {
+                let known = "assurance must be \"secure\", without a name, or \"insecure\" or \"paper\", with one";
+                return Err(wrong(known));
+            }
+        };
+        let spec = Self {
+            n: file.n,
+            scale_bits: file.scale_bits,
+            depth: file.depth,
+            base_prime_bits: file.base_prime_bits,
+            special_prime_bits: file.special_prime_bits,
+            digits: file.digits,
+            secret: match file.secret_weight {
+                None => SecretDistribution::Ternary,
+                Some(weight) => SecretDistribution::Sparse { weight },
+            },
+            assurance,
+        };
+        spec.check()?;
+        Ok(spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn specifications_come_back_from_their_text() {
+        let secure = CkksSpec::secure(3, 40, 4, 64).unwrap();
+        let toy = CkksSpec {
+            n: 64,
+            secret: SecretDistribution::Sparse { weight: 8 },
+            assurance: Assurance::Insecure { name: "insecure_toy".into() },
+            ..secure.clone()
+        };
+        for spec in [secure, toy] {
+            let text = spec.to_json();
+            assert_eq!(CkksSpec::from_json(&text).unwrap(), spec);
+            for end in (0..text.len()).step_by(5) {
+                assert!(CkksSpec::from_json(&text[..end]).is_err(), "{end}");
+            }
+            assert!(CkksSpec::from_json(&text.replace("parameters\": 1", "parameters\": 2")).is_err());
+            assert!(CkksSpec::from_json(&text.replace("\"n\"", "\"more\": 1, \"n\"")).is_err());
+        }
+    }
+}

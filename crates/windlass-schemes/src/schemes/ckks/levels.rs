@@ -1,0 +1,161 @@
+//! Rescaling, and bringing operands together.
+
+use std::borrow::Cow;
+
+use windlass_ring::Poly;
+use windlass_rlwe::switching::Finish;
+
+use windlass_rlwe::{Limits, check_same_keys};
+
+use super::ciphertext::{Ciphertext, Info};
+use super::engine::Engine;
+use super::slot_error::SlotError;
+use crate::error::{Error, Result};
+
+impl Engine {
+    /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is
+    /// returned as it is.
+    ///
+    /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
+    pub fn rescale(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        self.rescaled(ct).map(Cow::into_owned)
+    }
+
+    /// As [`Self::rescale`], without a copy of what is of degree 1.
+    pub(crate) fn rescaled<'a>(&self, ct: &'a Ciphertext) -> Result<Cow<'a, Ciphertext>> {
+        self.check("rescale", ct)?;
+        if ct.info.degree == 1 {
+            return Ok(Cow::Borrowed(ct));
+        }
+        self.divided("rescale", ct, Info { degree: 1, ..ct.info.clone() }).map(Cow::Owned)
+    }
+
+    /// The level of [`Self::rescaled`], without its work.
+    #[doc(hidden)]
+    pub fn rescaled_level(&self, ct: &Ciphertext) -> Result<usize> {
+        self.check("rescale", ct)?;
+        match ct.info.degree {
+            1 => Ok(ct.level()),
+            _ => self.level_below("rescale", ct),
+        }
+    }
+
+    /// The level after one division. Errors: [`Error::LevelsExhausted`].
+    fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
+        if ct.level() > self.context.base_level() {
+            return Ok(ct.level() - 1);
+        }
+        Err(self.no_level(operation))
+    }
+
+    /// The refusal of one more product.
+    pub(super) fn no_level(&self, operation: &'static str) -> Error {
+        Error::LevelsExhausted { operation, depth: self.context.spec().depth, needed: 1, left: 0 }
+    }
+
+    /// Divides by the last prime; `info` without the error of the rounding.
+    fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
+        let level = self.level_below(operation, ct)?;
+        let keep = self.context.rlwe().basis(level);
+        let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Finish::default()).into();
+        let mut out = ct.with_parts(parts, info);
+        out.add_rounding(level);
+        self.accept(operation, out)
+    }
+
+    /// The same message at a lower level and degree 1, at exactly the scale of that level.
+    ///
+    /// Cost: a rescaling when levels are dropped. Errors: [`Error::OutOfRange`] for a level above
+    /// that of the ciphertext (after its own rescaling) or below the base.
+    pub fn lower(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
+        self.lowered(ct, level).map(Cow::into_owned)
+    }
+
+    /// As [`Self::lower`], without a copy of what is there already.
+    #[doc(hidden)]
+    pub fn lowered<'a>(&self, ct: &'a Ciphertext, level: usize) -> Result<Cow<'a, Ciphertext>> {
+        let ct = self.rescaled(ct)?;
+        let base = self.context.base_level();
+        Limits::between(base, ct.level()).check("level", level)?;
+        if level == ct.level() {
+            return Ok(ct);
+        }
+        let prime = self.context.rlwe().ring().modulus(level).value() as f64;
+        let factor = self.context.scale(level) * prime / self.context.scale(ct.level());
+        let raised = self.raised(self.restricted(&ct, level + 1), factor);
+        self.divided("drop levels", &raised, raised.info.clone()).map(Cow::Owned)
+    }
+
+    /// The rows of the first `level` primes; the scale stays that of the old level.
+    fn restricted(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
+        if level == ct.level() {
+            return ct.clone();
+        }
+        let basis = self.context.rlwe().basis(level);
+        ct.with_parts(ct.parts.iter().map(|part| part.restrict(&basis)).collect(), ct.info.clone())
+    }
+
+    /// The phase times the integer nearest to a large factor: the scale is what it was meant to be
+    /// up to half of one part in `factor`, which is counted as an error of the message.
+    fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
+        let integer = factor.round();
+        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
+        ct.info.add_certain(ct.info.magnitude.largest() * (integer / factor - 1.0).abs());
+        ct
+    }
+
+    /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
+    fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
+        let factor = self.context.scale(level).powi(2) / self.context.scale(ct.level());
+        let mut out = self.raised(self.restricted(ct, level), factor);
+        out.info.degree = 2;
+        out
+    }
+
+    /// Two summands at one level and degree.
+    pub(crate) fn align<'a>(
+        &self,
+        a: &'a Ciphertext,
+        b: &'a Ciphertext,
+    ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
+        self.check("add", a)?;
+        self.check("add", b)?;
+        check_same_keys("add", a.key, b.key)?;
+        let flip = (a.level(), a.info.degree) < (b.level(), b.info.degree);
+        let (high, low) = if flip { (b, a) } else { (a, b) };
+        // A product above the other operand's level is rescaled first.
+        let high = if high.level() > low.level() { self.rescaled(high)? } else { Cow::Borrowed(high) };
+        let level = low.level();
+        let (high, low) = match (high.info.degree, low.info.degree) {
+            (2, 1) => (high, Cow::Owned(self.to_degree_two(low, level))),
+            (1, 2) => (Cow::Owned(self.to_degree_two(&high, level)), Cow::Borrowed(low)),
+            (1, 1) if high.level() > level => (Cow::Owned(self.lower(&high, level)?), Cow::Borrowed(low)),
+            _ => (high, Cow::Borrowed(low)),
+        };
+        debug_assert_eq!((high.level(), high.info.degree), (low.level(), low.info.degree));
+        Ok(if flip { (low, high) } else { (high, low) })
+    }
+
+    /// Two factors at one level and degree 1.
+    pub(crate) fn factors<'a>(
+        &self,
+        a: &'a Ciphertext,
+        b: &'a Ciphertext,
+    ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
+        check_same_keys("multiply", a.key, b.key)?;
+        let (a, b) = (self.rescaled(a)?, self.rescaled(b)?);
+        let level = a.level().min(b.level());
+        let lower = |ct: Cow<'a, Ciphertext>| -> Result<Cow<'a, Ciphertext>> {
+            if ct.level() == level { Ok(ct) } else { self.lower(&ct, level).map(Cow::Owned) }
+        };
+        Ok((lower(a)?, lower(b)?))
+    }
+
+    /// The zero ciphertext at the level and degree of another.
+    pub(crate) fn zeroed(&self, ct: &Ciphertext) -> Ciphertext {
+        let zero = || Poly::zero(self.context.rlwe().ring(), ct.parts[0].basis());
+        let magnitude = ct.info.magnitude.scaled(0.0);
+        let info = Info { degree: ct.info.degree, magnitude, deviation: 0.0, uneven: 0.0, own: SlotError::default() };
+        ct.with_parts(vec![zero(), zero()], info)
+    }
+}

@@ -1,0 +1,36 @@
+//! CKKS: approximate arithmetic on encrypted complex vectors (Cheon–Kim–Kim–Song 2017), in full
+//! RNS, on the same keys and key switch as the exact schemes.
+//!
+//! Nothing about scales or levels is left to the caller: see [`CkksContext`] for why they always
+//! fit. Every ciphertext carries a bound on its values and an estimate of its error; see
+//! [`Ciphertext::precision_bits`].
+
+mod approximation;
+mod arithmetic;
+mod automorphism;
+mod ciphertext;
+mod client;
+mod context;
+mod embedding;
+mod encode;
+mod engine;
+mod error_model;
+mod file;
+mod flooding;
+mod levels;
+mod magnitude;
+mod operator;
+mod polynomial;
+mod slot_error;
+
+pub use automorphism::{Constant, Extended, Hoisted};
+pub use ciphertext::Ciphertext;
+#[doc(hidden)]
+pub use ciphertext::FiledInfo;
+pub use client::{Decryptor, Encryptor, Publication, Published, complex};
+pub use context::{CkksContext, CkksSpec};
+pub use engine::Engine;
+pub use num_complex::Complex64;
+#[doc(hidden)]
+pub use operator::Operator;
+pub use polynomial::{Polynomial, PowerBasis};

@@ -1,0 +1,328 @@
+//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials (Paterson–Stockmeyer with a
+//! power basis of either kind).
+
+use std::collections::BTreeMap;
+
+use num_complex::Complex64;
+use windlass_rlwe::Limits;
+
+use super::ciphertext::Ciphertext;
+use super::engine::Engine;
+use crate::error::{Error, Result};
+
+/// What the coefficients of a [`Polynomial`] multiply.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum PowerBasis {
+    /// x^k.
+    Monomial,
+    /// T_k(u), u = (2x − low − high)/(high − low): for low ≤ x ≤ high.
+    Chebyshev {
+        /// The lower end of the interval.
+        low: f64,
+        /// The upper end.
+        high: f64,
+    },
+}
+
+/// A polynomial with real coefficients, to be evaluated on the real slots of a ciphertext.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Polynomial {
+    coefficients: Vec<f64>,
+    basis: PowerBasis,
+}
+
+impl Polynomial {
+    /// Σ c_k·x^k, lowest first.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] when there is
+    /// none at all.
+    pub fn monomial(coefficients: &[f64]) -> Result<Self> {
+        Self::new(coefficients, PowerBasis::Monomial)
+    }
+
+    /// Σ c_k·T_k on an interval.
+    ///
+    /// # Errors
+    /// As [`Self::monomial`]; [`Error::OutOfRange`] when the interval is empty.
+    pub fn chebyshev(coefficients: &[f64], low: f64, high: f64) -> Result<Self> {
+        check_interval(low, high)?;
+        Self::new(coefficients, PowerBasis::Chebyshev { low, high })
+    }
+
+    fn new(coefficients: &[f64], basis: PowerBasis) -> Result<Self> {
+        if let Some(index) = coefficients.iter().position(|c| !c.is_finite()) {
+            return Err(Error::NotFinite { index });
+        }
+        let Some(last) = coefficients.iter().rposition(|&c| c != 0.0).or((!coefficients.is_empty()).then_some(0))
+        else {
+            return Err(Error::ShapeMismatch { what: "coefficients of a polynomial", expected: 1, got: 0 });
+        };
+        Ok(Self { coefficients: coefficients[..=last].to_vec(), basis })
+    }
+
+    /// The coefficients, lowest first.
+    pub fn coefficients(&self) -> &[f64] {
+        &self.coefficients
+    }
+
+    /// The basis.
+    pub fn basis(&self) -> PowerBasis {
+        self.basis
+    }
+
+    /// The degree.
+    pub fn degree(&self) -> usize {
+        self.coefficients.len() - 1
+    }
+
+    /// The number of rescalings that [`Engine::evaluate`] uses, the one of its result (of degree 2)
+    /// included. It is one more for ciphertexts whose slots beside the entries have to be cleared
+    /// first: see there.
+    pub fn depth(&self) -> usize {
+        let affine = usize::from(self.is_moved());
+        let baby = self.babies();
+        // ⌈log2 g⌉ for the babies, one for the coefficients, one for each giant.
+        let giants = (self.degree() / baby.max(1)).checked_ilog2().map_or(0, |x| x as usize + 1);
+        let powers = baby.max(1).ilog2() as usize;
+        affine + powers + 1 + giants
+    }
+
+    /// Whether slots beside the entries are cleared while the argument is brought to −1..1, at no
+    /// further depth.
+    pub fn masks_in_passing(&self) -> bool {
+        self.is_moved()
+    }
+
+    /// Whether the argument is brought to −1..1 first.
+    fn is_moved(&self) -> bool {
+        match self.basis {
+            PowerBasis::Chebyshev { low, high } => (low, high) != (-1.0, 1.0),
+            PowerBasis::Monomial => false,
+        }
+    }
+
+    /// Whether the slots beside the entries are cleared before anything else, which takes a
+    /// rescaling: where they may be larger than the entries, and nothing else is done to them.
+    fn clears(&self, x: &Ciphertext) -> bool {
+        let most = match self.basis {
+            PowerBasis::Chebyshev { .. } => 1.0,
+            PowerBasis::Monomial => x.magnitude().max(1.0),
+        };
+        !self.is_moved() && x.rest_magnitude() > most
+    }
+
+    /// The value at a number.
+    pub fn value(&self, x: f64) -> f64 {
+        match self.basis {
+            PowerBasis::Monomial => self.coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c),
+            PowerBasis::Chebyshev { low, high } => {
+                // Clenshaw's recurrence.
+                let u = (2.0 * x - low - high) / (high - low);
+                let (mut b1, mut b2) = (0.0, 0.0);
+                for c in self.coefficients[1..].iter().rev() {
+                    (b1, b2) = (2.0 * u * b1 - b2 + c, b1);
+                }
+                u * b1 - b2 + self.coefficients[0]
+            }
+        }
+    }
+
+    /// The number g of baby powers: a power of two near √degree.
+    fn babies(&self) -> usize {
+        let root = ((self.degree() + 1) as f64).sqrt();
+        (root.log2().round().exp2() as usize).clamp(1, self.degree().max(1))
+    }
+
+    /// `p = q·B_m + r` for degrees below 2m, B the basis.
+    fn divide(&self, p: &[f64], m: usize) -> (Vec<f64>, Vec<f64>) {
+        let (low, high) = p.split_at(m);
+        let (mut remainder, mut quotient) = (low.to_vec(), high.to_vec());
+        if self.basis != PowerBasis::Monomial {
+            // T_{m+j} = 2·T_m·T_j − T_{m−j}.
+            for (j, &c) in high.iter().enumerate().skip(1) {
+                quotient[j] = 2.0 * c;
+                remainder[m - j] -= c;
+            }
+        }
+        (quotient, remainder)
+    }
+}
+
+pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
+    if low.is_finite() && high.is_finite() && low < high {
+        return Ok(());
+    }
+    let refusal = match low.is_finite() {
+        false => Limits::only("finite").refuse("the lower end of the interval", low),
+        true => Limits::at_least(low).with("exclusive, and finite").refuse("the upper end of the interval", high),
+    };
+    Err(refusal.into())
+}
+
+/// Refuses values that are not known to lie in an interval. Errors: [`Error::OutsideInterval`].
+fn check_inside(x: &Ciphertext, low: f64, high: f64) -> Result<()> {
+    let bound = x.magnitude();
+    // Bounds are products of doubles.
+    if bound <= low.abs().max(high.abs()) * (1.0 + 1e-9) {
+        return Ok(());
+    }
+    Err(Error::OutsideInterval { bound, low, high })
+}
+
+/// A number in the entries, zeros beside them.
+fn on_entries(x: &Ciphertext, value: f64) -> Vec<Complex64> {
+    let mut values = vec![Complex64::ZERO; x.slots()];
+    values[..x.entries()].fill(Complex64::new(value, 0.0));
+    values
+}
+
+impl Engine {
+    /// `p(x)` on every entry. In the Chebyshev basis the entries must be real numbers of the
+    /// interval: outside it the polynomial grows fast.
+    ///
+    /// The slots beside the entries come out as p of anything: they are kept inside the interval,
+    /// by a shift of the entries alone where they hold zeros, by a mask in place of the factor of
+    /// the interval where they may hold more. Both cost nothing. Where no factor is needed (monomials,
+    /// and the interval −1..1) and they may hold larger values, as after a folded matrix, they are
+    /// cleared first, which takes one rescaling.
+    ///
+    /// **Warning.** The bound of the ciphertext says that no entry is above the larger end of the
+    /// interval, not that none lies below the other end. If an entry lies outside, decryption
+    /// refuses the result ([`Error::NotDecryptable`]).
+    ///
+    /// Cost: about 2√degree products; depth as [`Polynomial::depth`].
+    ///
+    /// # Errors
+    /// [`Error::OutsideInterval`] unless the bound on the entries
+    /// ([`Ciphertext::magnitude`]) is inside the interval, up to its sign; [`Error::LevelsExhausted`], and those
+    /// of products.
+    pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
+        self.value(p, x).map_err(|error| match error {
+            Error::LevelsExhausted { depth, .. } => {
+                let left = x.depth_left().saturating_sub(usize::from(x.degree() > 1));
+                let needed = (p.depth() + usize::from(p.clears(x))).max(left + 1);
+                Error::LevelsExhausted { operation: "evaluate a polynomial", depth, needed, left }
+            }
+            other => other,
+        })
+    }
+
+    fn value(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
+        let x = self.argument(p, x)?;
+        if p.degree() == 0 {
+            return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
+        }
+        let mut powers = Powers { basis: p.basis, made: BTreeMap::from([(1, x)]) };
+        let babies = p.babies();
+        for k in 2..=babies {
+            powers.make(self, k)?;
+        }
+        let mut top = babies;
+        while 2 * top <= p.degree() {
+            top *= 2;
+            powers.make(self, top)?;
+        }
+        // The babies go to one level once, not with every coefficient.
+        let level = (1..=babies).map(|k| powers.made[&k].level()).min().expect("there is a power");
+        let lowered =
+            (1..babies.max(2)).map(|k| self.lower(&powers.made[&k], level)).collect::<Result<Vec<Ciphertext>>>()?;
+        self.piece(p, &p.coefficients, top, babies, &lowered, &powers)
+    }
+
+    /// x itself, or u for the Chebyshev basis.
+    fn argument(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
+        if let PowerBasis::Chebyshev { low, high } = p.basis {
+            check_inside(x, low, high)?;
+        }
+        let mut x = self.rescale(x)?;
+        if p.clears(&x) {
+            x = self.rescale(&self.multiply_plain(&x, &on_entries(&x, 1.0))?)?;
+        }
+        match p.basis {
+            PowerBasis::Monomial => Ok(x),
+            PowerBasis::Chebyshev { .. } if !p.is_moved() => Ok(x.within(1.0)),
+            PowerBasis::Chebyshev { low, high } => Ok(self.moved(&x, low, high)?.within(1.0)),
+        }
+    }
+
+    /// (2x − low − high)/(high − low) on the entries. Beside them 0 becomes 0, as it is or by a
+    /// mask, unless the interval holds 0: then it becomes what 0 becomes.
+    fn moved(&self, x: &Ciphertext, low: f64, high: f64) -> Result<Ciphertext> {
+        let (factor, shift) = (2.0 / (high - low), -(low + high) / (high - low));
+        let scaled = match x.rest_magnitude() {
+            0.0 => self.multiply_scalar(x, Complex64::new(factor, 0.0))?,
+            _ => self.multiply_plain(x, &on_entries(x, factor))?,
+        };
+        let shifts = if shift.abs() <= 1.0 { vec![Complex64::new(shift, 0.0)] } else { on_entries(x, shift) };
+        self.rescale(&self.add_plain(&scaled, &shifts)?)
+    }
+
+    /// The value of a piece of degree below 2·top.
+    fn piece(
+        &self,
+        p: &Polynomial,
+        coefficients: &[f64],
+        top: usize,
+        babies: usize,
+        lowered: &[Ciphertext],
+        powers: &Powers,
+    ) -> Result<Ciphertext> {
+        if coefficients.len() <= babies.max(2) && coefficients.len() <= lowered.len() + 1 {
+            return self.combination(coefficients, lowered);
+        }
+        if coefficients.len() <= top {
+            return self.piece(p, coefficients, top / 2, babies, lowered, powers);
+        }
+        let (quotient, remainder) = p.divide(coefficients, top);
+        let remainder = self.piece(p, &remainder, top, babies, lowered, powers)?;
+        let product = if quotient[1..].iter().all(|&c| c == 0.0) {
+            self.multiply_scalar(&powers.made[&top], Complex64::new(quotient[0], 0.0))?
+        } else {
+            self.multiply(&self.piece(p, &quotient, top, babies, lowered, powers)?, &powers.made[&top])?
+        };
+        self.add(&product, &remainder)
+    }
+
+    /// c_0 + Σ c_k·B_k.
+    fn combination(&self, coefficients: &[f64], lowered: &[Ciphertext]) -> Result<Ciphertext> {
+        let mut sum: Option<Ciphertext> = None;
+        for (power, &c) in lowered.iter().zip(&coefficients[1..]).filter(|(_, c)| **c != 0.0) {
+            let term = self.multiply_scalar(power, Complex64::new(c, 0.0))?;
+            sum = Some(match sum {
+                Some(sum) => self.add(&sum, &term)?,
+                None => term,
+            });
+        }
+        let sum = sum.unwrap_or_else(|| self.zeroed(&lowered[0]));
+        self.add_plain(&sum, &[Complex64::new(coefficients[0], 0.0)])
+    }
+}
+
+/// Powers made so far.
+struct Powers {
+    basis: PowerBasis,
+    made: BTreeMap<usize, Ciphertext>,
+}
+
+impl Powers {
+    /// B_k from B_{⌈k/2⌉} and B_{⌊k/2⌋}: x^{a+b} = x^a·x^b; T_{a+b} = 2·T_a·T_b − T_{a−b}.
+    fn make(&mut self, engine: &Engine, k: usize) -> Result<()> {
+        let (a, b) = (k.div_ceil(2), k / 2);
+        let product =
+            if a == b { engine.square(&self.made[&a])? } else { engine.multiply(&self.made[&a], &self.made[&b])? };
+        let power = match self.basis {
+            PowerBasis::Monomial => product,
+            PowerBasis::Chebyshev { .. } => {
+                let double = engine.multiply_integer(&product, 2)?;
+                let lower = match a - b {
+                    0 => engine.add_plain(&double, &[Complex64::new(-1.0, 0.0)])?,
+                    difference => engine.sub(&double, &self.made[&difference])?,
+                };
+                lower.within(1.0)
+            }
+        };
+        self.made.insert(k, engine.rescale(&power)?);
+        Ok(())
+    }
+}

@@ -1,0 +1,300 @@
+//! Sums and products.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use windlass_ring::kernels::arith;
+use windlass_ring::{Basis, Eval, Poly, Values, norm};
+use windlass_rlwe::switching::{self, Finish};
+use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
+
+use super::{Ciphertext, Constant, Engine, centred};
+use crate::error::{Error, Result, check_same_order};
+use crate::plaintext::{Content, Plaintext};
+use crate::schemes::Scheme;
+
+impl Engine {
+    /// The centred lift of factor·plaintext modulo p^exponent, and its canonical norm.
+    fn lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> (Vec<i64>, Bound) {
+        let lifted = self.centred_lift(plaintext, factor, exponent);
+        let norm = norm::canonical_norm(self.context.ring().shape(), &lifted);
+        (lifted, Bound::of(norm))
+    }
+
+    pub(super) fn centred_lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> Vec<i64> {
+        let t = self.modulus(exponent);
+        let canonical = exponent == self.slots.modulus().exponent();
+        let coefficients = plaintext.coefficients().iter();
+        match factor == 1 && canonical {
+            true => coefficients.map(|&x| centred(x, t)).collect(),
+            false => coefficients.map(|&x| centred(arith::mul_mod(x % t, factor, t), t)).collect(),
+        }
+    }
+
+    /// A plaintext prepared for multiplication at levels up to `level`.
+    pub(super) fn prepared(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
+        self.check_plaintext("prepare", plaintext)?;
+        self.check_level(level)?;
+        let modulus = self.slots.modulus();
+        let lifted = self.centred_lift(plaintext, 1, modulus.exponent());
+        let norm = Bound::of(norm::public_norm(self.context.ring().shape(), &lifted));
+        let values = Values::of_signed(self.context.ring(), &self.context.covering_basis(level), &lifted);
+        Ok(self.constant((values, level), norm, plaintext.content()))
+    }
+
+    /// A constant with these values over [`windlass_rlwe::Context::covering_basis`] of a level.
+    #[doc(hidden)]
+    pub fn constant(&self, (values, level): (Values, usize), norm: Bound, content: Content) -> Constant {
+        let (hypercube, modulus) = (Arc::clone(self.slots.hypercube()), self.slots.modulus());
+        Constant { values, level, hypercube, modulus, norm, content }
+    }
+
+    fn check_level(&self, level: usize) -> Result<()> {
+        Ok(Limits::between(1, self.context.top_level()).check("level", level)?)
+    }
+
+    /// [`Self::prepared`] for constants that are used in this order.
+    pub(super) fn prepared_together(
+        &self,
+        count: usize,
+        level: usize,
+        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
+    ) -> Result<Vec<Constant>> {
+        self.check_level(level)?;
+        let (ring, modulus) = (self.context.ring(), self.slots.modulus());
+        let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, (Bound, Content))>> {
+            let mut lifted = Vec::with_capacity(numbers.len());
+            let mut contents = Vec::with_capacity(numbers.len());
+            for k in numbers {
+                let plaintext = constant(k)?;
+                self.check_plaintext("prepare", &plaintext)?;
+                lifted.push(self.centred_lift(&plaintext, 1, modulus.exponent()));
+                contents.push(plaintext.content());
+            }
+            let norms: Vec<f64> =
+                lifted.chunks(2).flat_map(|pair| norm::public_norm_bounds(ring.shape(), pair)).collect();
+            Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of).zip(contents)).collect())
+        };
+        let basis = self.context.covering_basis(level);
+        let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
+        Ok(evaluated
+            .into_iter()
+            .map(|(values, (norm, content))| self.constant((values, level), norm, content))
+            .collect())
+    }
+
+    pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
+        self.check_summands(a, b)?;
+        let content = a.content.max(b.content);
+        // What has no noise is zero, at whatever level it is.
+        if b.noise == Bound::ZERO {
+            return Ok(Ciphertext { content, ..a.clone() });
+        }
+        if a.noise == Bound::ZERO {
+            let b = if subtract { self.negated(b)? } else { b.clone() };
+            return Ok(Ciphertext { content, ..b });
+        }
+        let (a, b) = self.align(a, b)?;
+        let combine = if subtract { Poly::minus } else { Poly::plus };
+        let parts = a.parts.iter().zip(&b.parts).map(|(x, y)| combine(x, y)).collect();
+        let sum = Ciphertext { noise: a.noise + b.noise, content, ..a.with_parts(parts) };
+        self.accept(if subtract { "subtract" } else { "add" }, self.capacity(&a), sum)
+    }
+
+    pub(super) fn add_or_sub_plain(&self, a: &Ciphertext, b: &Plaintext, subtract: bool) -> Result<Ciphertext> {
+        self.check("add plaintext", a)?;
+        self.check_plaintext("add plaintext", b)?;
+        let (lifted, norm) = self.lift(b, a.factor, a.exponent);
+        let mut message = self.message(&lifted, a.parts[0].basis(), a.exponent);
+        if subtract {
+            message.neg_assign();
+        }
+        self.plus_message(a, message, norm, b.content())
+    }
+
+    /// The first part of a ciphertext without noise or secret: the lift of a plaintext modulo
+    /// p^exponent, for BFV over t.
+    pub(super) fn message(&self, lifted: &[i64], basis: &Basis, exponent: u32) -> Poly<Eval> {
+        let mut message = Poly::from_signed(self.context.ring(), basis, lifted).into_eval();
+        if self.scheme == Scheme::Bfv {
+            let t = self.modulus(exponent);
+            message.mul_scalar_assign(|q| q.inv(q.reduce(t)));
+        }
+        message
+    }
+
+    /// Adds a [`Self::message`] of this norm.
+    pub(super) fn plus_message(
+        &self,
+        a: &Ciphertext,
+        mut message: Poly<Eval>,
+        norm: Bound,
+        content: Content,
+    ) -> Result<Ciphertext> {
+        message.add_assign(&a.parts[0]);
+        let parts = std::iter::once(message).chain(a.parts[1..].iter().cloned()).collect();
+        let sum = Ciphertext { noise: a.noise + norm, content: a.content.max(content), ..a.with_parts(parts) };
+        self.accept("add plaintext", self.capacity(a), sum)
+    }
+
+    pub(super) fn negated(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check("negate", a)?;
+        let mut out = a.clone();
+        out.parts.iter_mut().for_each(Poly::neg_assign);
+        Ok(out)
+    }
+
+    pub(super) fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.check("multiply by a scalar", a)?;
+        let t = self.modulus(a.exponent);
+        let k = centred(k.rem_euclid(t as i64) as u64, t);
+        let parts = a.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
+        let out = Ciphertext { noise: a.noise * Bound::of(k.unsigned_abs() as f64), ..a.with_parts(parts) };
+        self.accept("multiply by a scalar", self.capacity(a), out)
+    }
+
+    pub(super) fn product_with_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+        self.check("multiply by a constant", a)?;
+        self.check_constant(c, a, a.level())?;
+        let basis = a.parts[0].basis();
+        let ring = self.context.ring();
+        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.values)]]);
+        let parts = parts.into_iter().flatten().collect();
+        let out = Ciphertext { noise: a.noise * c.norm, content: a.content.max(c.content), ..a.with_parts(parts) };
+        self.accept("multiply by a constant", self.capacity(a), out)
+    }
+
+    /// Refuses a constant of another context, plaintext modulus or slot order, or one that was
+    /// prepared for lower levels. `level` is that of `ct`, whose parts may be over a wider basis.
+    pub(super) fn check_constant(&self, c: &Constant, ct: &Ciphertext, level: usize) -> Result<()> {
+        let fits = c.modulus.prime() == ct.prime && c.modulus.exponent() >= ct.exponent;
+        if !fits || !Arc::ptr_eq(c.values.ring(), self.context.ring()) {
+            return Err(Error::ContextMismatch {
+                operation: "multiply by a constant",
+                left: format!("{}, plaintext modulus {}^{}", self.context.params().id(), ct.prime, ct.exponent),
+                right: format!("a constant of other parameters, or modulo {}", c.modulus.value()),
+            });
+        }
+        check_same_order("multiply by a constant", self.slots.hypercube(), &c.hypercube)?;
+        if self.context.levels().covers(c.level, level) {
+            return Ok(());
+        }
+        let limits = Limits::at_most(c.level).with("the level the constant was prepared for");
+        Err(limits.refuse("level of the ciphertext", level).into())
+    }
+
+    /// `a·b` (`a = b` by reference for a square): switch both to the best level, tensor,
+    /// relinearise.
+    pub(super) fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        let tensor = self.three_parts(a, b)?;
+        let before = self.capacity(a).min(self.capacity(b));
+        self.accept("multiply", before, self.relinearise(&tensor)?)
+    }
+
+    /// `a·b` before relinearisation, both at the best level.
+    pub(super) fn three_parts(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply", a)?;
+        self.check("multiply", b)?;
+        check_same_keys("multiply", a.key, b.key)?;
+        if a.exponent != b.exponent {
+            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
+            return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });
+        }
+        let level = self.product_level(a, b);
+        let left = self.switched(a, level);
+        Ok(match std::ptr::eq(a, b) {
+            true => self.tensor(&left, &left),
+            false => self.tensor(&left, &self.switched(b, level)),
+        })
+    }
+
+    /// Three parts of a product. For BFV they carry the factor t: t·(φ_a·φ_b) is (t·φ_a)(t·φ_b)/t.
+    pub(super) fn tensor(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
+        let t = self.modulus(a.exponent);
+        let scale = if self.scheme == Scheme::Bfv { t } else { 1 };
+        let [[a0, a1], [b0, b1]] = [a, b].map(|ct| [&ct.parts[0], &ct.parts[1]]);
+        let parts = Poly::tensor([a0, a1], [b0, b1], |q| q.reduce(scale)).into();
+        Ciphertext {
+            factor: arith::mul_mod(a.factor, b.factor, t),
+            noise: a.noise * b.noise,
+            content: a.content.max(b.content),
+            ..a.with_parts(parts)
+        }
+    }
+
+    /// From three parts to two.
+    pub(super) fn relinearise(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
+        let (level, multiplier) = (ct.level(), self.multiplier(ct.exponent));
+        let finish = Finish { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };
+        let parts = switching::switch(&self.context, &ct.parts[2], multiplier, key, &finish)?;
+        let noise = ct.noise + self.noise(ct.exponent).key_switch(level);
+        self.events.add(RandomEvents::KEY_SWITCH);
+        Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
+    }
+
+    /// ε ≡ factor·message modulo p^e is so modulo a smaller power: of BGV nothing changes, of BFV the
+    /// scalar that makes ε of the phase.
+    pub(super) fn with_exponent(&self, a: Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.check("reduce the plaintext modulus", &a)?;
+        Limits::between(1, a.exponent).check("the exponent of a smaller plaintext modulus", exponent)?;
+        let mut out = a;
+        let scale = self.slots.prime().pow(out.exponent - exponent);
+        if self.scheme == Scheme::Bfv && scale > 1 {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(scale)));
+        }
+        out.exponent = exponent;
+        out.factor %= self.modulus(exponent);
+        Ok(out)
+    }
+
+    /// ε modulo a larger power of p is factor times another message, congruent to the one it was:
+    /// of BGV nothing changes, of BFV the scalar that makes ε of the phase.
+    pub(super) fn with_raised_exponent(&self, a: Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.check("raise the plaintext modulus", &a)?;
+        let most = self.slots.modulus().exponent();
+        Limits::between(a.exponent, most).check("the exponent of a larger plaintext modulus", exponent)?;
+        if exponent == a.exponent {
+            return Ok(a);
+        }
+        let mut out = a;
+        let scale = self.slots.prime().pow(exponent - out.exponent);
+        if self.scheme == Scheme::Bfv {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(scale))));
+        }
+        out.exponent = exponent;
+        out.content = Content::any(&self.slots);
+        Ok(out)
+    }
+
+    /// p·ε ≡ factor·p·message modulo p^{e+1}: of BFV the phase stays.
+    pub(super) fn multiplied_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply by p", &a)?;
+        let most = self.slots.modulus().exponent();
+        Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
+        let (before, p) = (self.capacity(&a), self.slots.prime());
+        let mut out = a;
+        if self.scheme == Scheme::Bgv {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(p)));
+        }
+        out.exponent += 1;
+        out.noise = out.noise * Bound::of(p as f64);
+        self.accept("multiply by p", before, out)
+    }
+
+    pub(super) fn divided_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
+        self.check("divide by p", &a)?;
+        let p = self.slots.prime();
+        if a.exponent < 2 {
+            return Err(Error::NotDivisible { prime: p, exponent: a.exponent });
+        }
+        let mut out = a;
+        if self.scheme == Scheme::Bgv {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(p))));
+        }
+        out.exponent -= 1;
+        out.factor %= self.modulus(out.exponent);
+        out.noise = out.noise / Bound::of(p as f64);
+        Ok(out)
+    }
+}

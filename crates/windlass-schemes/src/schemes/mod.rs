@@ -1,0 +1,21 @@
+//! Schemes: BGV and BFV on one engine, CKKS, and the exact mock `clear`.
+
+pub mod ckks;
+pub mod clear;
+pub mod client;
+mod depth;
+pub mod engine;
+pub mod pairs;
+mod parts;
+mod refresh;
+mod scheme;
+
+pub use client::{Decryptor, Encryptor};
+#[doc(hidden)]
+pub use depth::{best_product, products_left};
+pub use engine::{Ciphertext, Constant, Engine};
+pub use parts::Seed;
+#[doc(hidden)]
+pub use parts::{Parts, is_seed_of};
+pub use refresh::Refresh;
+pub use scheme::Scheme;

@@ -1,0 +1,494 @@
+//! Key switches of ciphertexts, once for all schemes over RLWE.
+//!
+//! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error,
+//! and what it holds. Here the polynomials are decomposed, moved, summed and divided; what happens
+//! to the metadata a scheme says by its [`Rules`]. Whatever has rules is [`Switching`].
+
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_ring::slots::Hypercube;
+use windlass_ring::{Eval, Poly, Values};
+use windlass_rlwe::switching::{self, Digits, Finish, Move, Weights};
+use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
+
+use crate::error::{Error, Result};
+use crate::plaintext::Content;
+use crate::schemes::Seed;
+use crate::switching::{MixedRow, Switching, check_rows, no_terms};
+
+/// Polynomials with metadata.
+pub trait Pair: Clone + Send + Sync {
+    /// The polynomials.
+    fn parts(&self) -> &[Poly<Eval>];
+    /// The polynomials, to be changed.
+    fn parts_mut(&mut self) -> &mut [Poly<Eval>];
+    /// The same metadata around other polynomials.
+    fn around(&self, parts: Vec<Poly<Eval>>) -> Self;
+    /// The name of the key pair.
+    fn key_id(&self) -> KeyId;
+    /// The seed that the second polynomial is expanded from, while it is known: of a fresh
+    /// secret-key encryption that no operation has changed.
+    fn seed(&self) -> Option<&Seed>;
+    /// The same ciphertext, whose second polynomial is expanded from `seed`.
+    fn with_seed(self, seed: Seed) -> Self;
+}
+
+/// What adds to the error of a ciphertext.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// A whole key switch of the image under θ_t: inner product and rounding.
+    KeySwitch(u64),
+    /// The inner product of the image under θ_t with its key, in base `QP`.
+    InnerProduct(u64),
+    /// The rounding of a mod-down.
+    Rounding,
+}
+
+/// A ciphertext after decompose-and-extend of its second part.
+#[derive(Debug, Clone)]
+pub struct Hoisted<C> {
+    ct: C,
+    /// P times the first part, in the multiples of the key switch: what joins every inner product.
+    addend: Poly<Eval>,
+    digits: Digits,
+}
+
+/// P times a ciphertext, over Q_level·P.
+///
+/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with
+/// [`Switching::mod_down`].
+#[derive(Debug, Clone)]
+pub struct Extended<C> {
+    /// The parts are over the wide basis; the metadata is that of the pair divided by P.
+    pub(crate) ct: C,
+    pub(crate) level: usize,
+}
+
+impl<C> Extended<C> {
+    /// P times a ciphertext whose parts are over the wide basis of a level; the metadata is that of
+    /// the pair divided by P.
+    #[doc(hidden)]
+    pub fn of(ct: C, level: usize) -> Self {
+        Self { ct, level }
+    }
+}
+
+/// How a scheme keeps its metadata.
+pub trait Rules: Sync {
+    /// Its ciphertexts.
+    type Ciphertext: Pair;
+    /// Its prepared constants.
+    type Constant: Send + Sync;
+
+    /// The evaluation keys.
+    fn evaluation_keys(&self) -> &Arc<EvaluationKeys>;
+    /// As [`Switching::slot_order`].
+    fn order(&self) -> Option<&Arc<Hypercube>> {
+        None
+    }
+    /// As [`Switching::content`].
+    fn content_of(&self, _: &Self::Ciphertext) -> Content {
+        Content::Elements
+    }
+    /// Refuses a ciphertext of another context or key pair.
+    fn check_pair(&self, operation: &'static str, ct: &Self::Ciphertext) -> Result<()>;
+    /// Refuses summands in base `QP` whose metadata do not fit together.
+    fn check_alike(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<()>;
+    /// By what a phase is a multiple of the scheme-free one: t for BGV, else 1.
+    fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
+    /// The metadata of a ciphertext at a level after something was added to its error: each time
+    /// one random event of a kind, or two.
+    fn grow(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
+    /// The metadata of a sum, in place of that of its first term.
+    fn absorb(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
+    /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a
+    /// constant that does not fit.
+    fn weigh(&self, ct: &Self::Ciphertext, level: usize, constant: &Self::Constant) -> Result<Self::Ciphertext>;
+    /// The values of a constant.
+    fn values(constant: &Self::Constant) -> &Values;
+    /// Gives back a result that still decrypts; `before` is what it was made from, at `level`.
+    fn accept_pair(
+        &self,
+        operation: &'static str,
+        before: (&Self::Ciphertext, usize),
+        ct: Self::Ciphertext,
+    ) -> Result<Self::Ciphertext>;
+    /// `a + b`.
+    fn sum(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `0 · a`.
+    fn zero(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `c · a`.
+    fn times_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
+    /// An operation, and again on refreshed operands where its result has too little room; only
+    /// schemes that can refresh do.
+    fn with_room(
+        &self,
+        operands: &[&Self::Ciphertext],
+        operation: impl Fn(&[&Self::Ciphertext]) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        operation(operands)
+    }
+    /// As [`Switching::run`].
+    fn run_circuit(
+        &self,
+        input: &Self::Ciphertext,
+        circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        circuit(self, input)
+    }
+}
+
+impl<R: Rules> Switching for R {
+    type Ciphertext = R::Ciphertext;
+    type Constant = R::Constant;
+    type Hoisted = Hoisted<R::Ciphertext>;
+    type Extended = Extended<R::Ciphertext>;
+
+    fn conductor(&self) -> u64 {
+        context(self).params().m()
+    }
+
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        self.order()
+    }
+
+    fn level_of(&self, a: &R::Ciphertext) -> usize {
+        level(self, a)
+    }
+
+    fn check_input(&self, operation: &'static str, a: &R::Ciphertext) -> Result<()> {
+        self.check_pair(operation, a)
+    }
+
+    fn content(&self, a: &R::Ciphertext) -> Content {
+        self.content_of(a)
+    }
+
+    fn add(&self, a: &R::Ciphertext, b: &R::Ciphertext) -> Result<R::Ciphertext> {
+        self.with_room(&[a, b], |x| self.sum(x[0], x[1]))
+    }
+
+    fn zero_like(&self, a: &R::Ciphertext) -> Result<R::Ciphertext> {
+        self.zero(a)
+    }
+
+    fn multiply_constant(&self, a: &R::Ciphertext, c: &R::Constant) -> Result<R::Ciphertext> {
+        self.with_room(&[a], |x| self.times_constant(x[0], c))
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        is_identity(self, t) || self.evaluation_keys().galois(t).is_some()
+    }
+
+    fn automorphism(&self, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
+        self.with_room(&[a], |x| move_pair(self, x[0], t))
+    }
+
+    fn hoist(&self, a: &R::Ciphertext) -> Result<Self::Hoisted> {
+        self.check_pair("hoist", a)?;
+        let multiplier = self.phase_multiplier(a);
+        let addend = switching::extend_narrow(context(self), &a.parts()[0], multiplier);
+        let digits = Digits::new(context(self), &a.parts()[1], multiplier);
+        Ok(Hoisted { ct: a.clone(), addend, digits })
+    }
+
+    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
+        Ok(self.hoisted_automorphisms(from_ref(a), t)?.swap_remove(0))
+    }
+
+    fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().try_for_each(|a| self.check_pair("hoisted automorphism", &a.ct))?;
+        if is_identity(self, t) {
+            return list.iter().map(|a| self.extend(&a.ct)).collect();
+        }
+        let Some(level) = one_level(list.iter().map(|a| a.digits.level())) else {
+            return list.iter().map(|a| self.hoisted_automorphism(a, t)).collect();
+        };
+        let step = key_and_permutation(self.evaluation_keys(), t)?;
+        let pairs = switching::hoisted_automorphism(&digits_and_addends(list), &step)?;
+        let around = |(a, pair): (&Self::Hoisted, [_; 2])| {
+            let mut ct = a.ct.around(pair.into());
+            self.grow(&mut ct, level, Growth::InnerProduct(t));
+            Extended { ct, level }
+        };
+        Ok(list.iter().zip(pairs).map(around).collect())
+    }
+
+    fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
+        self.check_pair("sum of automorphisms", &a.ct)?;
+        let level = a.digits.level();
+        let moved: Vec<u64> = elements.iter().copied().filter(|&t| !is_identity(self, t)).collect();
+        let mut sum = None;
+        if !moved.is_empty() {
+            let steps = keys_and_permutations(self.evaluation_keys(), &moved)?;
+            let parts = a.digits.sum_hoisted(context(self), &a.addend, &steps)?;
+            let mut images = moved.iter().map(|&t| image_of(self, a, t));
+            let mut known = images.next().ok_or_else(no_terms)?;
+            images.for_each(|image| self.absorb(&mut known, &image));
+            sum = Some(Extended { ct: known.around(parts.into()), level });
+        }
+        for _ in moved.len()..elements.len() {
+            let own = self.extend(&a.ct)?;
+            match &mut sum {
+                Some(sum) => self.add_extended_assign(sum, &own)?,
+                None => sum = Some(own),
+            }
+        }
+        sum.ok_or_else(no_terms)
+    }
+
+    fn dot_hoisted(
+        &self,
+        a: &Self::Hoisted,
+        elements: &[u64],
+        rows: &[MixedRow<'_, R::Constant>],
+    ) -> Result<Vec<Self::Extended>> {
+        Ok(self.dots_hoisted(from_ref(a), elements, rows)?.swap_remove(0))
+    }
+
+    fn dots_hoisted(
+        &self,
+        list: &[Self::Hoisted],
+        elements: &[u64],
+        rows: &[MixedRow<'_, R::Constant>],
+    ) -> Result<Vec<Vec<Self::Extended>>> {
+        list.iter().try_for_each(|a| self.check_pair("sum of products", &a.ct))?;
+        check_rows(elements.len(), rows)?;
+        if elements.iter().any(|&t| is_identity(self, t)) {
+            return list.iter().map(|a| dot_of_images(self, a, elements, rows)).collect();
+        }
+        let Some(level) = one_level(list.iter().map(|a| a.digits.level())) else {
+            return list.iter().map(|a| self.dot_hoisted(a, elements, rows)).collect();
+        };
+        let steps = keys_and_permutations(self.evaluation_keys(), elements)?;
+        let sums: Vec<Weights<'_>> =
+            rows.iter().map(|row| row.iter().map(|&(j, c)| (j, c.map(R::values))).collect()).collect();
+        let known_of = |a| {
+            let images: Vec<R::Ciphertext> = elements.iter().map(|&t| image_of(self, a, t)).collect();
+            let known = |row: &MixedRow<'_, _>| row_of(self, level, row.iter().map(|&(j, c)| (&images[j], c)));
+            rows.iter().map(known).collect::<Result<Vec<R::Ciphertext>>>()
+        };
+        let known: Vec<Vec<R::Ciphertext>> = list.iter().map(known_of).collect::<Result<_>>()?;
+        let pairs = switching::dot_hoisted(context(self), &digits_and_addends(list), &steps, &sums)?;
+        let around = |(ct, pair): (&R::Ciphertext, [_; 2])| Extended { ct: ct.around(pair.into()), level };
+        Ok(known.iter().zip(pairs).map(|(known, pairs)| known.iter().zip(pairs).map(around).collect()).collect())
+    }
+
+    fn extend(&self, a: &R::Ciphertext) -> Result<Self::Extended> {
+        self.check_pair("extend", a)?;
+        let multiplier = self.phase_multiplier(a);
+        let parts: Vec<Poly<Eval>> =
+            a.parts().iter().map(|part| switching::extend(context(self), part, multiplier)).collect();
+        Ok(Extended { ct: a.around(parts), level: level(self, a) })
+    }
+
+    fn dot_extended(
+        &self,
+        inputs: &[&Self::Extended],
+        rows: &[MixedRow<'_, R::Constant>],
+    ) -> Result<Vec<Self::Extended>> {
+        let Some(&first) = inputs.first() else {
+            return if rows.is_empty() { Ok(Vec::new()) } else { Err(no_terms()) };
+        };
+        for &x in inputs {
+            self.check_pair("sum of products", &x.ct)?;
+            check_extended(self, first, x)?;
+        }
+        check_rows(inputs.len(), rows)?;
+        let level = first.level;
+        let mut known = Vec::with_capacity(rows.len());
+        let mut products = Vec::with_capacity(rows.len());
+        for row in rows {
+            known.push(row_of(self, level, row.iter().map(|&(j, c)| (&inputs[j].ct, c)))?);
+            let mut terms = Vec::with_capacity(row.len());
+            for &(j, constant) in row {
+                if let Some(constant) = constant {
+                    terms.push((halves(&inputs[j].ct), R::values(constant)));
+                }
+            }
+            if !terms.is_empty() {
+                products.push(terms);
+            }
+        }
+        let wide = context(self).wide_basis(level);
+        let mut pairs = Poly::dot_pairs(context(self).ring(), &wide, &products).into_iter();
+        // What comes with the constant 1 is added to the products, or to the first of its kind.
+        let finish = |(row, ct): (&MixedRow<'_, R::Constant>, R::Ciphertext)| {
+            let product = row.iter().any(|(_, c)| c.is_some()).then(|| pairs.next().expect("one for each row"));
+            let mut plain = row.iter().filter(|(_, c)| c.is_none()).map(|&(j, _)| halves(&inputs[j].ct));
+            let mut pair = match product {
+                Some(pair) => pair,
+                None => plain.next().ok_or_else(no_terms)?.map(Poly::clone),
+            };
+            plain.for_each(|terms| pair.iter_mut().zip(terms).for_each(|(x, y)| x.add_assign(y)));
+            Ok(Extended { ct: ct.around(pair.into()), level })
+        };
+        rows.iter().zip(known).map(finish).collect()
+    }
+
+    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
+        Ok(self.extended_automorphisms(&[a], t)?.swap_remove(0))
+    }
+
+    fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().try_for_each(|a| self.check_pair("automorphism", &a.ct))?;
+        if is_identity(self, t) {
+            return Ok(list.iter().map(|&a| a.clone()).collect());
+        }
+        let Some(level) = one_level(list.iter().map(|a| a.level)) else {
+            return list.iter().map(|a| self.extended_automorphism(a, t)).collect();
+        };
+        let step = key_and_permutation(self.evaluation_keys(), t)?;
+        // The pair is divided by the multiplier already.
+        let narrow = |a: &&Self::Extended| a.ct.parts()[1].divide_rounded(&context(self).basis(level), 1);
+        let narrowed: Vec<Poly<Eval>> = list.par_iter().map(narrow).collect();
+        let halves: Vec<_> = narrowed.iter().zip(list).map(|(x, a)| (x, &a.ct.parts()[0])).collect();
+        let pairs = switching::extended_automorphism(context(self), &halves, &step)?;
+        let around = |(a, pair): (&&Self::Extended, [_; 2])| {
+            let mut ct = a.ct.around(pair.into());
+            // What is rounded is what is turned.
+            self.grow(&mut ct, level, Growth::Rounding);
+            self.grow(&mut ct, level, Growth::InnerProduct(t));
+            Extended { ct, level }
+        };
+        Ok(list.iter().zip(pairs).map(around).collect())
+    }
+
+    fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {
+        self.check_pair("add", &b.ct)?;
+        check_extended(self, a, b)?;
+        a.ct.parts_mut().iter_mut().zip(b.ct.parts()).for_each(|(x, y)| x.add_assign(y));
+        self.absorb(&mut a.ct, &b.ct);
+        Ok(())
+    }
+
+    fn mod_down(&self, a: Self::Extended) -> Result<R::Ciphertext> {
+        self.check_pair("mod-down", &a.ct)?;
+        let multiplier = self.phase_multiplier(&a.ct);
+        let parts = switching::mod_down(context(self), halves(&a.ct), a.level, multiplier);
+        let mut out = a.ct.around(parts.into());
+        self.grow(&mut out, a.level, Growth::Rounding);
+        self.accept_pair("mod-down", (&a.ct, a.level), out)
+    }
+
+    fn run(
+        &self,
+        input: &R::Ciphertext,
+        circuit: &dyn Fn(&Self, &R::Ciphertext) -> Result<R::Ciphertext>,
+    ) -> Result<R::Ciphertext> {
+        self.run_circuit(input, circuit)
+    }
+}
+
+fn context<R: Rules>(rules: &R) -> &Arc<Context> {
+    rules.evaluation_keys().context()
+}
+
+fn is_identity<R: Rules>(rules: &R, t: u64) -> bool {
+    t % context(rules).params().m() == 1
+}
+
+fn level<R: Rules>(rules: &R, ct: &R::Ciphertext) -> usize {
+    context(rules).level_of(ct.parts()[0].basis())
+}
+
+/// The level of all, where there is one.
+fn one_level(mut levels: impl Iterator<Item = usize>) -> Option<usize> {
+    let first = levels.next()?;
+    levels.all(|level| level == first).then_some(first)
+}
+
+fn digits_and_addends<C>(list: &[Hoisted<C>]) -> Vec<(&Digits, &Poly<Eval>)> {
+    list.iter().map(|a| (&a.digits, &a.addend)).collect()
+}
+
+/// [`Switching::dot_hoisted`] by images that are held, where one of them is the ciphertext itself.
+fn dot_of_images<R: Rules>(
+    rules: &R,
+    a: &Hoisted<R::Ciphertext>,
+    elements: &[u64],
+    rows: &[MixedRow<'_, R::Constant>],
+) -> Result<Vec<Extended<R::Ciphertext>>> {
+    let image = |&t: &u64| rules.hoisted_automorphism(a, t);
+    let images: Vec<Extended<R::Ciphertext>> = elements.par_iter().map(image).collect::<Result<_>>()?;
+    rules.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
+}
+
+fn halves(ct: &impl Pair) -> [&Poly<Eval>; 2] {
+    [&ct.parts()[0], &ct.parts()[1]]
+}
+
+/// The metadata of an image under θ_t in base `QP`, around no polynomials.
+fn image_of<R: Rules>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
+    let mut image = a.ct.around(Vec::new());
+    rules.grow(&mut image, a.digits.level(), Growth::InnerProduct(t));
+    image
+}
+
+/// θ_t of a ciphertext by one whole key switch.
+fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
+    rules.check_pair("automorphism", a)?;
+    if is_identity(rules, t) {
+        return Ok(a.clone());
+    }
+    let (key, permutation) = key_and_permutation(rules.evaluation_keys(), t)?;
+    let [first, second] = halves(a);
+    let finish = Finish { addends: [Some(first), None], automorphism: Some(&permutation) };
+    let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
+    let mut out = a.around(parts.into());
+    let level = level(rules, a);
+    rules.grow(&mut out, level, Growth::KeySwitch(t));
+    rules.accept_pair("automorphism", (a, level), out)
+}
+
+/// The metadata of a sum of products, around no polynomials.
+fn row_of<'a, R: Rules>(
+    rules: &R,
+    level: usize,
+    terms: impl Iterator<Item = (&'a R::Ciphertext, Option<&'a R::Constant>)>,
+) -> Result<R::Ciphertext>
+where
+    R::Ciphertext: 'a,
+    R::Constant: 'a,
+{
+    let mut sum: Option<R::Ciphertext> = None;
+    for (ct, constant) in terms {
+        let term = match constant {
+            Some(constant) => rules.weigh(ct, level, constant)?,
+            None => ct.around(Vec::new()),
+        };
+        match &mut sum {
+            Some(sum) => {
+                rules.check_alike(sum, &term)?;
+                rules.absorb(sum, &term);
+            }
+            None => sum = Some(term),
+        }
+    }
+    sum.ok_or_else(no_terms)
+}
+
+fn check_extended<R: Rules>(rules: &R, a: &Extended<R::Ciphertext>, b: &Extended<R::Ciphertext>) -> Result<()> {
+    check_same_keys("sum in base QP", a.ct.key_id(), b.ct.key_id())?;
+    if a.level != b.level {
+        let [left, right] = [a, b].map(|x| format!("level {}", x.level));
+        return Err(Error::ContextMismatch { operation: "sum in base QP", left, right });
+    }
+    rules.check_alike(&a.ct, &b.ct)
+}
+
+/// For θ_t, t not 1. Errors: [`Error::MissingGaloisKey`].
+fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<Move<'_>> {
+    let element = t % keys.context().params().m();
+    let key = keys.galois(element).ok_or_else(|| Error::MissingGaloisKey {
+        element,
+        make_with: format!("EvaluationKeys::add_galois(&secret_key, {element}, level, &mut rng)"),
+    })?;
+    Ok((&**key, keys.context().ring().automorphism(t)?))
+}
+
+fn keys_and_permutations<'a>(keys: &'a EvaluationKeys, elements: &[u64]) -> Result<Vec<Move<'a>>> {
+    elements.iter().map(|&t| key_and_permutation(keys, t)).collect()
+}

@@ -1,0 +1,168 @@
+//! What every scheme has: sums, products with constants, and the key switch in its reusable parts.
+//!
+//! Linear maps and trace-type functions are written over [`Switching`] and run on BGV, BFV, CKKS,
+//! the exact mock and the forecast of noise alike. [`crate::Evaluator`] adds what needs plaintexts
+//! in `R/(p^r)`. Notation: `m` conductor, automorphisms `θ_t : X ↦ X^t` for `t` in Z_m^*,
+//! ciphertext modulus `Q`, special modulus `P`.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_ring::slots::Hypercube;
+use windlass_rlwe::Limits;
+
+use crate::error::{Error, Result};
+use crate::plaintext::Content;
+
+/// What one sum takes: pairs of (number of an input, constant), `None` standing for the constant 1.
+pub type MixedRow<'a, C> = Vec<(usize, Option<&'a C>)>;
+
+/// Sums, products with constants and automorphisms, the key switch in its three reusable parts.
+///
+/// A sum of many automorphisms pays for each part as seldom as it can: decompose-and-extend once
+/// per hoisted ciphertext (Halevi–Shoup 2018, §5), products with constants and keys in base `QP`,
+/// and one mod-down at the end (double hoisting).
+///
+/// All operations return [`Error::ContextMismatch`] for operands of another context, and
+/// [`Error::CapacityExhausted`] where the noise bound leaves no room; those that move slots
+/// [`Error::MissingGaloisKey`].
+pub trait Switching: Sync {
+    /// An encryption of one plaintext.
+    type Ciphertext: Clone + Send + Sync;
+    /// A plaintext prepared for multiplication: evaluation form in base `QP`, up to a level.
+    type Constant: Send + Sync;
+    /// A ciphertext after decompose-and-extend, ready for any number of automorphisms.
+    type Hoisted: Send + Sync;
+    /// A pair of polynomials in base `QP`: a ciphertext times `P`, before mod-down.
+    type Extended: Clone + Send + Sync;
+
+    /// The conductor m: automorphisms are units modulo m.
+    fn conductor(&self) -> u64;
+
+    /// The hypercube that numbers the slots; none where rotations are what the conductor alone
+    /// fixes, as in CKKS.
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        None
+    }
+
+    /// The level of a ciphertext: keys and constants for it are enough. A mock may have but one.
+    fn level_of(&self, _: &Self::Ciphertext) -> usize {
+        1
+    }
+
+    /// Refuses a ciphertext of another context, scheme, key pair or slot order. Operations do so by
+    /// themselves; this is for circuits that may come without any, such as the identity.
+    fn check_input(&self, _operation: &'static str, _: &Self::Ciphertext) -> Result<()> {
+        Ok(())
+    }
+
+    /// What the slots of a ciphertext are known to hold; any elements where a scheme keeps no
+    /// account of it.
+    fn content(&self, _: &Self::Ciphertext) -> Content {
+        Content::Elements
+    }
+
+    /// `a + b`.
+    fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `0 · a`.
+    fn zero_like(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `c · a` for a prepared constant.
+    fn multiply_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
+
+    /// Whether `θ_t` can be applied: its key is held, or `t ≡ 1 (mod m)`.
+    fn has_key(&self, t: u64) -> bool;
+    /// `θ_t(a)`.
+    fn automorphism(&self, a: &Self::Ciphertext, t: u64) -> Result<Self::Ciphertext>;
+
+    /// Decompose-and-extend of `a`: the expensive part of a key switch, shared by any number of
+    /// automorphisms.
+    fn hoist(&self, a: &Self::Ciphertext) -> Result<Self::Hoisted>;
+    /// `θ_t(a)` in base `QP`, for `a` hoisted before.
+    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended>;
+    /// `Σ_t θ_t(a)` in base `QP` over a list that is not empty: one accumulation for all
+    /// (Inoue–Suzuki–Yamana 2022, Algorithm 3.1). The default adds the terms.
+    fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
+        let Some((&first, rest)) = elements.split_first() else { return Err(no_terms()) };
+        let mut sum = self.hoisted_automorphism(a, first)?;
+        for &t in rest {
+            self.add_extended_assign(&mut sum, &self.hoisted_automorphism(a, t)?)?;
+        }
+        Ok(sum)
+    }
+    /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP` for one hoisted ciphertext: automorphisms
+    /// and products in one go. `rows` holds pairs (j, constant); no row is empty. The default makes
+    /// all images, then takes [`Switching::dot_extended`]. Errors: also [`Error::OutOfRange`] for a
+    /// j that is out of range.
+    fn dot_hoisted(
+        &self,
+        a: &Self::Hoisted,
+        elements: &[u64],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Self::Extended>> {
+        let image = |&t: &u64| self.hoisted_automorphism(a, t);
+        let images: Vec<Self::Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
+        self.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
+    }
+
+    /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
+    fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
+    /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is
+    /// empty. Errors: also [`Error::OutOfRange`] if j is out of range.
+    fn dot_extended(
+        &self,
+        inputs: &[&Self::Extended],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Self::Extended>>;
+    /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch,
+    /// accumulate in `QP` with the first. The identity costs nothing.
+    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
+    /// `a ← a + b` in base `QP`.
+    fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
+    /// Divides by `P`, exactly for the plaintext.
+    fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext>;
+
+    /// [`Switching::hoisted_automorphism`] of several. A scheme may read the key once for all that
+    /// are at one level; the default goes one by one.
+    fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().map(|a| self.hoisted_automorphism(a, t)).collect()
+    }
+    /// [`Switching::dot_hoisted`] of several, the same rows for each. A scheme may read keys and
+    /// constants once for all that are at one level; the default goes one by one.
+    fn dots_hoisted(
+        &self,
+        list: &[Self::Hoisted],
+        elements: &[u64],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Vec<Self::Extended>>> {
+        list.iter().map(|a| self.dot_hoisted(a, elements, rows)).collect()
+    }
+    /// [`Switching::extended_automorphism`] of several. A scheme may read the key once for all that
+    /// are at one level; the default goes one by one.
+    fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().map(|a| self.extended_automorphism(a, t)).collect()
+    }
+
+    /// Runs a circuit. A scheme that can refresh may do so, to the input or inside, where the
+    /// result would be left with too little capacity to be refreshed itself; the others just run
+    /// it.
+    fn run(
+        &self,
+        input: &Self::Ciphertext,
+        circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        circuit(self, input)
+    }
+}
+
+/// Refuses rows that name an input which is not there.
+#[doc(hidden)]
+pub fn check_rows<C>(inputs: usize, rows: &[MixedRow<'_, C>]) -> Result<()> {
+    let limits = Limits::below(inputs).with("as many as there are inputs");
+    rows.iter().flatten().try_for_each(|&(j, _)| Ok(limits.check("the number of an input of a sum", j)?))
+}
+
+/// The refusal of an empty sum.
+#[doc(hidden)]
+pub fn no_terms() -> Error {
+    Error::ShapeMismatch { what: "terms of a sum", expected: 1, got: 0 }
+}

@@ -1,0 +1,56 @@
+//! Durable bytes: containers that name their format version, kind, parameters and key pair, and
+//! carry a checksum.
+//!
+//! Every reader takes the parameters that the bytes must belong to (and the key pair, where it is
+//! known) and a size limit that follows from them, and refuses anything else with a [`WireError`]
+//! before it takes memory: wrong magic, version, kind, context or key pair, missing or trailing
+//! bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files
+//! in `crates/windlass/tests/golden/` pin the bytes of each version. The checksum finds accidents; it does not
+//! authenticate.
+#![forbid(unsafe_code)]
+
+mod approximate;
+mod bits;
+mod bootstrap;
+mod ciphertext;
+mod container;
+mod file;
+mod keys;
+mod list;
+mod mapped;
+mod messages;
+mod prepared;
+mod ready_keys;
+mod sealed;
+mod stored;
+mod values;
+
+pub use approximate::{ApproximateCiphertextV1, ApproximateContext};
+pub use bits::{FieldReader, FieldWriter};
+pub use bootstrap::BootstrapContext;
+pub use ciphertext::CiphertextV1;
+pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
+pub use file::{
+    Access, move_new, part_suffix, read_file, read_secret, temporary_name, write_file, write_new, write_new_with,
+    write_over,
+};
+pub use list::{CiphertextList, NumberKind};
+pub use messages::{AnswerV1, EncryptedRowsV1, EncryptedScoresV1, QueryV1};
+pub use prepared::{PlanFiles, StoresConstants};
+pub use ready_keys::ReadyKeys;
+pub use sealed::{
+    Passphrase, PassphraseCost, check_sealed, from_sealed_bytes, is_sealed, load_sealed, open_secret, save_sealed,
+    seal_secret,
+};
+pub use stored::Stored;
+pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
+pub use windlass_rlwe::KeyId;
+pub use windlass_schemes::error::{Kind, WireError};
+pub use windlass_schemes::file_sizes::{OVERHEAD, packed_len, residue_bits};
+pub use windlass_schemes::hex::hex;
+
+/// SHA-256 of some bytes.
+pub fn sha256(bytes: &[u8]) -> [u8; 32] {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(bytes).into()
+}
