@@ -165,9 +165,7 @@ def test_refreshes_with_tables(rng: np.random.Generator, tmp_path: pathlib.Path)
         image = x.refresh(table=squares, progress=False)
         expected = np.asarray(squares)[values % 17]
         np.testing.assert_array_equal(world.decrypt(image) % 17, expected)
-        np.testing.assert_array_equal(
-            world.decrypt(image.sum()) % 17, expected.sum(axis=-1) % 17
-        )
+        np.testing.assert_array_equal(world.decrypt(image.sum()) % 17, expected.sum(axis=-1) % 17)
     # Negative values, lists, unsigned integers: all that integers are written as.
     for own in ([-(v % 9) for v in range(17)], np.arange(17, dtype=np.uint8)):
         image = x.refresh(table=own, progress=False)

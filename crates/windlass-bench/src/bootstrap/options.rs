@@ -78,7 +78,8 @@ mod tests {
         let command = Line::command();
         let mut ids: Vec<&str> = command.get_arguments().map(|option| option.get_id().as_str()).collect();
         let mut known: Vec<&str> = PARAMETERS.into_iter().chain(CIRCUIT).chain(MEASURING).chain(looked_at).collect();
-        (ids.sort_unstable(), known.sort_unstable());
+        ids.sort_unstable();
+        known.sort_unstable();
         assert_eq!(ids, known);
     }
 
