@@ -179,7 +179,7 @@ def test_refreshes_with_tables(rng: np.random.Generator, tmp_path: pathlib.Path)
     )
 
 
-def test_tables_that_are_none(boot: World) -> None:
+def test_tables_that_are_refused(boot: World) -> None:
     context = wl.Context.preset("insecure_boot_105")
     world = make(context, context.bootstrapping())
     x = world.encrypt([0, 1, 1])

@@ -195,7 +195,7 @@ pub struct Asked<'a> {
     pub security: f64,
     pub m: Option<Natural>,
     pub max_key_bytes: Option<Natural>,
-    /// What is computed, in place of depth and linear maps.
+    /// What is computed, instead of depth and linear maps.
     pub for_: Option<&'a Bound<'a, PyAny>>,
 }
 
