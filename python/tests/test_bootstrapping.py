@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pathlib
 import pickle
 from typing import Any
 
@@ -134,6 +136,83 @@ def test_bits(rng: np.random.Generator) -> None:
         y, b = y + x, (b + a) % 2
     np.testing.assert_array_equal(world.decrypt(x) % 2, a)
     np.testing.assert_array_equal(world.decrypt(y) % 2, b)
+
+
+def modulo(p: int, tmp_path: pathlib.Path) -> wl.Context:
+    """The toy ring that bootstraps, with another plaintext modulus."""
+    wl.Context.preset("insecure_boot_256_p257").save(tmp_path / "own.json")
+    text = json.loads((tmp_path / "own.json").read_text())
+    text |= {"name": f"insecure_modulo_{p}", "p": p}
+    (tmp_path / "other.json").write_text(json.dumps(text))
+    return wl.Context.from_file(tmp_path / "other.json")
+
+
+def test_refreshes_with_tables(rng: np.random.Generator, tmp_path: pathlib.Path) -> None:
+    context = modulo(17, tmp_path)
+    world = make(context, context.bootstrapping(), context.sum(), context.products())
+    values = rng.integers(-8, 9, (3, 5))
+    x = world.encrypt(values)
+    table = rng.integers(0, 17, 17)
+    told: list[tuple[int, int]] = []
+    image = x.refresh(table=table, progress=lambda done, count: told.append((done, count)))
+    assert image.shape == x.shape
+    np.testing.assert_array_equal(world.decrypt(image) % 17, table[values])
+    assert told == sorted(told)
+    assert told[-1][0] == told[-1][1]
+    # Slots beside the entries hold the value at 0, and sums leave them out.
+    for at_zero in (0, 3):
+        squares = [at_zero] + [int(v) * int(v) % 17 for v in range(1, 17)]
+        image = x.refresh(table=squares, progress=False)
+        expected = np.asarray(squares)[values % 17]
+        np.testing.assert_array_equal(world.decrypt(image) % 17, expected)
+        np.testing.assert_array_equal(world.decrypt(image.sum()) % 17, expected.sum(axis=-1) % 17)
+    # Negative values, lists, unsigned integers: all that integers are written as.
+    for own in ([-(v % 9) for v in range(17)], np.arange(17, dtype=np.uint8)):
+        image = x.refresh(table=own, progress=False)
+        np.testing.assert_array_equal(
+            world.decrypt(image) % 17, np.asarray(own, dtype=np.int64)[values % 17] % 17
+        )
+    # A sum over all slots stays one.
+    total = x.sum(keepdims=True).refresh(table=np.arange(17), progress=False)
+    np.testing.assert_array_equal(
+        world.decrypt(x - total) % 17, (values - values.sum(axis=-1, keepdims=True)) % 17
+    )
+
+
+def test_tables_that_are_refused(boot: World) -> None:
+    context = wl.Context.preset("insecure_boot_105")
+    world = make(context, context.bootstrapping())
+    x = world.encrypt([0, 1, 1])
+    with pytest.raises(wl.ShapeError, match="3 values, and 2 are needed") as short:
+        x.refresh(table=[0, 1, 0])
+    assert (short.value.expected, short.value.got) == (2, 3)
+    with pytest.raises(wl.ShapeError, match="not an array of shape"):
+        x.refresh(table=[[0, 1]])
+    with pytest.raises(wl.ShapeError):
+        x.refresh(table=[])
+    for value in (2, -2, 2**62):
+        with pytest.raises(wl.ValueRangeError, match=r"not in \[-1, 2\)") as beyond:
+            x.refresh(table=[0, value])
+        assert beyond.value.index == 1
+    with pytest.raises(wl.DTypeError):
+        x.refresh(table=[0.0, 0.5])
+    with pytest.raises(wl.DTypeError):
+        x.refresh(table="01")
+    with pytest.raises(wl.ParameterError, match=r"up to 256, and this one is 257.*context.table"):
+        boot.encrypt([1]).refresh(table=range(257))
+    real = wl.Context.approximate(depth=1)
+    client, server = real.generate_keys()
+    with pytest.raises(wl.ParameterError, match="CKKS"):
+        server.receive(client.encrypt([0.5])).refresh(table=[0, 1])
+    elements = world.encrypt(np.ones((context.slots, context.slot_degree), int), elements=True)
+    with pytest.raises(wl.NotIntegers):
+        elements.refresh(table=[1, 0])
+    with pytest.raises(wl.NotBound):
+        world.client.encrypt([1]).refresh(table=[1, 0])
+    bits = wl.Context.preset("insecure_toy_4095")
+    plain = make(bits)
+    with pytest.raises(wl.MissingBootstrappingKeys):
+        plain.encrypt([1]).refresh(table=[1, 0])
 
 
 def test_without_keys(toy: World) -> None:

@@ -91,13 +91,8 @@ impl BootstrapPlan {
     /// A product in the middle of the digit removal: a key switch and two modulus switches.
     fn price_of_product(&self) -> f64 {
         let place = self.schedule.places[&StageName::DigitRemoval];
-        self.price_of_product_between(place.level, place.capacity.1)
-    }
-
-    /// The same half way between a level and that of so many bits.
-    pub(super) fn price_of_product_between(&self, from: usize, left: f64) -> f64 {
-        let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
-        let level = (from + to).div_ceil(2);
+        let to = (1..=place.level).find(|&level| self.params().log2_q(level) >= place.capacity.1);
+        let level = (place.level + to.unwrap_or(place.level)).div_ceil(2);
         let primes = self.params().levels().basis(level).len();
         CostModel::at_level(self.params(), level).automorphism + 4.0 * primes as f64
     }

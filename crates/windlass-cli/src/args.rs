@@ -24,14 +24,15 @@ pub struct Cli {
     #[arg(long, global = true)]
     pub json: bool,
     /// Threads to use [default: one for each core].
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = from(1).range(..=1024))]
+    #[arg(long, global = true, value_name = "N", value_parser = from(1).range(..=1024))]
     pub threads: Option<usize>,
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Server: write the public schema of a table (columns, keys by row, parameters).
+    /// Server: write the public schema of a table (columns, keys by row, parameters). The table fits
+    /// one ciphertext; tables of any size have the steps of `windlass table`.
     Schema(SchemaArgs),
     /// Client: make the secret key, the public key and the evaluation keys for a table's schema.
     Keygen(KeygenArgs),

@@ -67,8 +67,9 @@ pub enum CliError {
     },
     /// The table has more cells than the slots have places.
     #[error("table too large for the parameters '{}': {rows} rows of up to {bytes} bytes; {}", shortened(parameters), match larger {
-        Some(name) => format!("'--params {name}' takes it"),
-        None => "no named parameter set takes it: split the table, or leave out long columns".to_owned(),
+        Some(name) => format!("'--params {name}' takes it, and 'windlass table' takes tables of any size"),
+        None => "no named parameter set takes it; 'windlass table build' and the steps after it take tables of any size"
+            .to_owned(),
     })]
     TooLarge {
         /// Rows of the table.

@@ -28,8 +28,6 @@ mod whole_number;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use args::{Cli, Command};
 use error::{CliError, Result};
 use report::Report;
@@ -39,7 +37,7 @@ use windlass::wire::WireError;
 pub fn main() -> ExitCode {
     // First of all: memory may run out anywhere.
     let watched = interrupt::tell_when_aborted();
-    let cli = match Cli::try_parse() {
+    let cli = match windlass_secrets::parse_from::<Cli, _>(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return misused(&error),
     };
@@ -151,7 +149,7 @@ fn start_threads(threads: Option<usize>) -> Result<()> {
 /// # Errors
 /// The line that the command would print.
 pub fn run_here<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> std::result::Result<(), String> {
-    let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
+    let cli = windlass_secrets::parse_from::<Cli, _>(arguments).map_err(|error| error.to_string())?;
     run_command(&cli).map(drop).map_err(|error| error.to_string())
 }
 
@@ -179,5 +177,37 @@ fn run_command(cli: &Cli) -> Result<Report> {
         Command::Score(args) => score::run(args, cli.json),
         Command::Search(args) => search::run(args, cli.json),
         Command::Refresh(args) => refresh::run(args, cli.json),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// The options of a command that take values, after the words that lead to it.
+    fn options(command: &clap::Command, words: &[String], found: &mut Vec<Vec<String>>) {
+        let longs = command.get_arguments().filter(|option| option.get_action().takes_values());
+        found.extend(longs.filter_map(|option| option.get_long()).map(|long| [words, &[format!("--{long}")]].concat()));
+        for step in command.get_subcommands() {
+            options(step, &[words, &[step.get_name().to_owned()]].concat(), found);
+        }
+    }
+
+    /// No command takes a negative number after an option for an option of its own.
+    #[test]
+    fn negative_numbers_are_values_of_every_option() {
+        let mut all = Vec::new();
+        options(&Cli::command(), &["windlass".to_owned()], &mut all);
+        assert!(all.len() > 60, "{}", all.len());
+        for words in all {
+            let line = [&words[..], &["-7".to_owned()]].concat();
+            if let Err(refused) = windlass_secrets::parse_from::<Cli, _>(&line) {
+                let refused = refused.to_string();
+                assert!(!refused.contains("unexpected argument '-7'"), "{line:?}: {refused}");
+                assert!(!refused.contains("a value is required"), "{line:?}: {refused}");
+            }
+        }
     }
 }

@@ -8,164 +8,23 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PySlice, PyTuple};
 use windlass::schemes::{Ciphertext, ckks};
-use windlass::wire::{CiphertextList, Kind as Kinds, NumberKind, Stored, WireError};
-use windlass::{Error, Result};
+use windlass::wire::{CiphertextList, Stored};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::elementwise::{self, Operand};
 use crate::error::{of_file, plain};
 use crate::handle::ServerKind;
 use crate::layout::Layout;
-use crate::numbers::Numbers;
 use crate::operators;
 use crate::reduce::{self, Axes};
-use crate::runtime::{long, quick, stopped};
+use crate::refresh;
+use crate::runtime::quick;
 use crate::server::PyServer;
-use crate::setting::{Kind, PyContext, Setting};
-
-impl PyCiphertext {
-    pub fn from_bytes(
-        py: Python<'_>,
-        setting: &Arc<Setting>,
-        parts: &[&[u8]],
-        shape: Vec<usize>,
-        numbers: Numbers,
-        (length, elements, clean, spread): (usize, bool, bool, bool),
-    ) -> PyResult<Self> {
-        let malformed = |what: &str| plain(py, "FileError", format!("malformed ciphertext: {what}"));
-        let layout = Layout::with_vectors(shape, length).ok_or_else(|| malformed("shape"))?;
-        if layout.rows.checked_mul(layout.chunks(setting.slots())) != Some(parts.len()) {
-            return Err(malformed("number of parts"));
-        }
-        if (elements && !setting.is_exact())
-            || setting.is_exact() != matches!(numbers, Numbers::Signed | Numbers::Unsigned)
-        {
-            return Err(malformed("dtype"));
-        }
-        let parts = quick(py, || read_parts(setting, parts))?;
-        if spread && (length != 1 || elements || clean) {
-            return Err(malformed("flags"));
-        }
-        Ok(Self { spread, ..Self::fresh(setting, parts, layout, numbers, (elements, clean)) })
-    }
-
-    pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
-        let read = quick(py, || {
-            Ok(match &setting.kind {
-                Kind::Exact(context) => {
-                    let (found, list) =
-                        whole(context.load::<CiphertextList<Ciphertext>>(&path), || context.load(&path))?;
-                    (found, Parts::Exact(list))
-                }
-                Kind::Approximate(context) => {
-                    let list = whole(context.load::<CiphertextList<ckks::Ciphertext>>(&path), || context.load(&path))?;
-                    (list.0, Parts::Approximate(list.1))
-                }
-            })
-        });
-        let (found, parts) = read.map_err(|error| of_file(py, error, &path))?;
-        let (shape, kind) = found.unwrap_or(([1, setting.slots() as u64], NumberKind::Elements));
-        let numbers = match (kind, setting.is_exact()) {
-            (NumberKind::Unsigned, true) => Numbers::Unsigned,
-            (NumberKind::Complex, false) => Numbers::Complex,
-            (_, true) => Numbers::Signed,
-            (_, false) => Numbers::Real,
-        };
-        let [rows, length] = shape.map(|size| size as usize);
-        let layout = if rows == 1 { Layout::of_shape(&[length]) } else { Layout::of_shape(&[rows, length]) };
-        if layout.rows * layout.chunks(setting.slots()) != parts.len() {
-            return Err(plain(
-                py,
-                "FileError",
-                format!("{}: malformed list of ciphertexts: its shape", path.display()),
-            ));
-        }
-        // Beyond the entries of a fresh encryption there are zeros. Of others nothing is known but
-        // what CKKS ciphertexts say themselves.
-        let clean = length.is_multiple_of(setting.slots()) || parts.are_fresh();
-        Ok(Self::fresh(setting, parts, layout, numbers, (false, clean)))
-    }
-
-    /// What files of arrays say the numbers are.
-    fn number_kind(&self) -> NumberKind {
-        match self.numbers {
-            Numbers::Signed => NumberKind::Signed,
-            Numbers::Unsigned => NumberKind::Unsigned,
-            Numbers::Real => NumberKind::Real,
-            Numbers::Complex => NumberKind::Complex,
-        }
-    }
-
-    /// Each ciphertext in the bytes of its file.
-    fn to_bytes(&self) -> Result<Vec<Vec<u8>>> {
-        match (&self.setting.kind, &*self.parts) {
-            (Kind::Exact(context), Parts::Exact(list)) => list.iter().map(|ct| context.to_bytes(ct)).collect(),
-            (Kind::Approximate(context), Parts::Approximate(list)) => {
-                list.iter().map(|ct| context.to_bytes(ct)).collect()
-            }
-            _ => unreachable!("contexts and ciphertexts are of one kind"),
-        }
-    }
-}
-
-/// What a file of an array says of it, and its ciphertexts.
-type Found<C> = (Option<([u64; 2], NumberKind)>, Vec<C>);
-
-/// The list in a file, or the one ciphertext.
-fn whole<C: Clone>(list: Result<CiphertextList<C>>, single: impl FnOnce() -> Result<C>) -> Result<Found<C>>
-where
-    CiphertextList<C>: Listed<C>,
-{
-    match list {
-        Ok(list) => Ok((Some(list.description()), list.ciphertexts())),
-        Err(Error::Wire(WireError::WrongKind {
-            found: Some(Kinds::Ciphertext | Kinds::ApproximateCiphertext),
-            ..
-        })) => Ok((None, vec![single()?])),
-        Err(error) => Err(error),
-    }
-}
-
-/// What is taken from a list of ciphertexts of either scheme.
-trait Listed<C> {
-    fn description(&self) -> ([u64; 2], NumberKind);
-    fn ciphertexts(self) -> Vec<C>;
-}
-
-impl Listed<Ciphertext> for CiphertextList<Ciphertext> {
-    fn description(&self) -> ([u64; 2], NumberKind) {
-        (self.shape(), self.numbers())
-    }
-
-    fn ciphertexts(self) -> Vec<Ciphertext> {
-        self.into_ciphertexts()
-    }
-}
-
-impl Listed<ckks::Ciphertext> for CiphertextList<ckks::Ciphertext> {
-    fn description(&self) -> ([u64; 2], NumberKind) {
-        (self.shape(), self.numbers())
-    }
-
-    fn ciphertexts(self) -> Vec<ckks::Ciphertext> {
-        self.into_ciphertexts()
-    }
-}
+use crate::setting::{Kind, PyContext};
 
 /// Rescalings that are left, but for the one that a product waits for.
 fn products_left(ct: &ckks::Ciphertext) -> usize {
     ct.depth_left().saturating_sub(usize::from(ct.degree() > 1))
-}
-
-fn read_parts(setting: &Setting, parts: &[&[u8]]) -> Result<Parts> {
-    Ok(match &setting.kind {
-        Kind::Exact(context) => {
-            Parts::Exact(parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?)
-        }
-        Kind::Approximate(context) => {
-            Parts::Approximate(parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?)
-        }
-    })
 }
 
 impl PyCiphertext {
@@ -459,36 +318,58 @@ impl PyCiphertext {
         operators::roll(py, self, shift)
     }
 
-    /// The same array with new capacity. Name ``context.bootstrapping()`` when keys are made.
+    /// The same array with new capacity, or the values of a table at its entries. Name
+    /// ``context.bootstrapping()`` when keys are made; a table needs no key more.
     ///
     /// Parameters
     /// ----------
+    /// table : array_like of int, optional
+    ///     Any function of the entries, for contexts of integers with a modulus q up to 256: its
+    ///     values at 0, 1, ..., q - 1. The value at -k is that of entry q - k, so that Python's
+    ///     ``table[-k]`` is it. Values lie in [-q/2, q). With q = 2 it costs nothing; the larger q is,
+    ///     the more time and capacity it takes (``docs/how-to/bootstrapping.md``).
     /// progress : bool or callable, optional
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///     Of the same shape.
     ///
     /// Raises
     /// ------
     /// MissingBootstrappingKeys
     /// BootstrapError
+    ///     Also, before any work, for a table that would leave no capacity.
+    /// ShapeError
+    ///     For a table of another length than q.
+    /// ValueRangeError, DTypeError
+    ///     For values that are no integers in [-q/2, q).
+    /// ParameterError
+    ///     For a table in a context of a larger modulus, and in CKKS.
+    /// NotIntegers
+    ///     For a table of an array of elements.
     ///
     /// Examples
     /// --------
     /// >>> import windlass as wl
-    /// >>> context = wl.Context.preset("insecure_boot_256_p257")
+    /// >>> context = wl.Context.preset("insecure_boot_105")
     /// >>> client, server = context.generate_keys(context.bootstrapping())
-    /// >>> x = server.receive(client.encrypt([2, 3]))
-    /// >>> client.decrypt(x.refresh())
-    /// array([2, 3])
-    #[pyo3(signature = (*, progress=None))]
-    fn refresh(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let (server, parts) = (self.server(py)?, Arc::clone(&self.parts));
-        let refreshed = long(py, progress, "refresh", move |ticker| {
-            let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
-                return Err(windlass::Error::MissingBootstrappingKeys);
-            };
-            let refreshed = server.refresh_several_with(list, |stage| ticker.tell(stage.number, stage.count))?;
-            if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
-        })?;
-        Ok(self.result(refreshed, self.layout.clone(), self.numbers, self.clean).with_spread(self.spread))
+    /// >>> x = server.receive(client.encrypt([0, 1, 1]))
+    /// >>> client.decrypt(x.refresh()) % 2
+    /// array([0, 1, 1])
+    /// >>> client.decrypt(x.refresh(table=[1, 0])) % 2
+    /// array([1, 0, 0])
+    #[pyo3(signature = (*, table=None, progress=None))]
+    fn refresh(
+        &self,
+        py: Python<'_>,
+        table: Option<&Bound<'_, PyAny>>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        match table {
+            None => refresh::plainly(py, self, progress),
+            Some(values) => refresh::with_table(py, self, values, progress),
+        }
     }
 
     /// Writes it to a new file, which the command line reads as well.

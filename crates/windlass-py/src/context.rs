@@ -116,12 +116,7 @@ impl PyContext {
         progress: Option<&Bound<'_, PyAny>>,
         for_: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let given = [("depth", depth.is_some()), ("linear_maps", linear_maps.is_some())];
-        let needed = asked(py, &given, for_, true)?;
-        let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.products() as u64));
-        let linear_maps =
-            needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps() as u64));
-        let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
+        let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes, for_ };
         let spec = asked.spec(py)?;
         Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
     }

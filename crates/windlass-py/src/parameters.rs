@@ -109,11 +109,7 @@ pub fn plan_parameters<'py>(
     progress: Option<&Bound<'py, PyAny>>,
     for_: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let given = [("depth", depth.is_some()), ("linear_maps", linear_maps.is_some())];
-    let needed = asked(py, &given, for_, true)?;
-    let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.products() as u64));
-    let linear_maps = needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps() as u64));
-    let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
+    let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes, for_ };
     let spec = asked.spec(py)?;
     let params = match unlimited {
         true => planning::context(py, spec, true, progress)?.params().clone(),
@@ -191,18 +187,26 @@ pub fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlwePa
 /// What parameters are asked for, as Python says it.
 pub struct Asked<'a> {
     pub modulus: Natural,
-    pub depth: Natural,
+    pub depth: Option<Natural>,
     pub slots: Natural,
     pub scheme: &'a str,
-    pub linear_maps: Natural,
+    pub linear_maps: Option<Natural>,
     pub capacity: f64,
     pub security: f64,
     pub m: Option<Natural>,
     pub max_key_bytes: Option<Natural>,
+    /// What is computed, instead of depth and linear maps.
+    pub for_: Option<&'a Bound<'a, PyAny>>,
 }
 
 impl Asked<'_> {
+    /// The specification. What is not said of depth and linear maps is 1.
     pub fn spec(&self, py: Python<'_>) -> PyResult<ParamSpec> {
+        let given = [("depth", self.depth.is_some()), ("linear_maps", self.linear_maps.is_some())];
+        let needed = asked(py, &given, self.for_, true)?;
+        let said = [self.depth, self.linear_maps].map(|given| given.unwrap_or(Natural(1)));
+        let [depth, linear_maps] =
+            needed.map_or(said, |needed| [needed.products(), needed.linear_maps()].map(|count| Natural(count as u64)));
         let (p, r) = prime_power(py, self.modulus.0)?;
         let count = |name: &str, given: Natural| {
             u32::try_from(given.0)
@@ -214,8 +218,8 @@ impl Asked<'_> {
             r,
             slots: self.slots.0 as usize,
             m: self.m.map(|m| m.0),
-            depth: count("depth", self.depth)?,
-            linear_maps: count("linear_maps", self.linear_maps)?,
+            depth: count("depth", depth)?,
+            linear_maps: count("linear_maps", linear_maps)?,
             capacity: self.capacity,
             security: self.security,
             max_switching_key_bytes: self.max_key_bytes.map(|bytes| bytes.0),

@@ -30,6 +30,7 @@ mod oprf;
 mod padding;
 mod pair;
 pub mod parts;
+mod places;
 mod plan;
 mod pool;
 mod portions;

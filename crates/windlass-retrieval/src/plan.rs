@@ -103,7 +103,8 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, false, wish))
+        check_length(rows, false)?;
+        Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, wish))
     }
 
     fn best_by_number(rows: RowStatistics, wish: &Wish) -> Result<Option<Self>> {
@@ -137,8 +138,9 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
+        check_length(rows, true)?;
         let hashing = Hashing { seed, tag_bytes: TAG };
-        Self::best_by_key(rows, hashing, slack, wish)?.ok_or_else(|| no_plan(rows, true, wish))
+        Self::best_by_key(rows, hashing, slack, wish)?.ok_or_else(|| no_plan(rows, wish))
     }
 
     /// The layout of rows by keys that are hidden by the function of this public key
@@ -274,7 +276,26 @@ fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
 /// Bytes of a polynomial, none of which holds more than 24 bits in each coefficient.
 const LARGEST_BIN: usize = N * 24 / 8;
 
+/// Bytes of the longest row that any layout takes, as the only one of its table, by key and by number:
+/// what the search below finds, so that longer ones are refused at once.
+const LONGEST_BY_KEY: usize = 2_348_032;
+const LONGEST_BY_NUMBER: usize = 9_437_180;
+
+/// Errors: [`Error::NoPlan`] for rows that are too long for every layout.
+fn check_length(rows: RowStatistics, keyed: bool) -> Result<()> {
+    let (most, by) = if keyed { (LONGEST_BY_KEY, "key") } else { (LONGEST_BY_NUMBER, "number") };
+    if rows.longest <= most {
+        return Ok(());
+    }
+    let reason = format!(
+        "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys or \
+         numbers of their own, or keep them elsewhere and put where they are into the table"
+    );
+    Err(Error::NoPlan { rows: rows.count, bytes: rows.longest, reason })
+}
+
 /// Whether any layout takes a row of so many bytes, as the only one of its table.
+#[cfg(test)]
 fn fits_alone(keyed: bool, longest: usize) -> bool {
     let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
     let plan = match keyed {
@@ -295,22 +316,14 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 }
 
 /// Bytes of the longest row that any layout takes.
+#[cfg(test)]
 fn longest_row(keyed: bool) -> usize {
     largest(crate::query::MOST_ROWS * LARGEST_BIN, |longest| fits_alone(keyed, longest))
 }
 
-fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
-    let reason = if rows.longest > 0 && !fits_alone(keyed, rows.longest) {
-        let most = longest_row(keyed);
-        let by = if keyed { "key" } else { "number" };
-        format!(
-            "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys \
-             or numbers of their own, or keep them elsewhere and put where they are into the table"
-        )
-    } else {
-        beyond_limits(wish)
-    };
-    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason }
+/// The error for rows that are short enough.
+fn no_plan(rows: RowStatistics, wish: &Wish) -> Error {
+    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason: beyond_limits(wish) }
 }
 
 /// Why rows that are short enough have no plan.

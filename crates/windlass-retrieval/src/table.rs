@@ -9,12 +9,12 @@ use windlass_rlwe::check_same_keys;
 use windlass_rlwe::evaluation::EvaluationKeys;
 
 use crate::answer::Answer;
-use crate::cuckoo::Filling;
 use crate::error::{Error, Result, printable};
 use crate::evaluate::answer;
-use crate::keywords::{BIN, Entry, Keywords, bin_bytes, write_bin};
+use crate::keywords::{Entry, write_bin};
 use crate::mask::Mask;
 use crate::padding::Padding;
+use crate::places::{bins_of, entries_of, refuse_duplicates};
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::schema::{Contents, Schema};
@@ -273,62 +273,4 @@ where
         write_bin(entries.iter(), shape.message_bits, layout.tag_bytes, out);
         Ok(())
     }))
-}
-
-/// The tag of an entry, its row and its fragment of that.
-type Placed = (u128, u32, u32);
-
-/// The entries of rows.
-fn entries_of<K: AsRef<[u8]>, R: AsRef<[u8]>>(layout: &Keywords, rows: &[(K, R)]) -> Result<Vec<Placed>> {
-    let mut entries = Vec::with_capacity(rows.len());
-    for (number, (key, row)) in rows.iter().enumerate() {
-        let (key, row) = (key.as_ref(), row.as_ref());
-        for fragment in 0..layout.fragments_of(key, row)? {
-            entries.push((layout.tag(key, fragment), number as u32, fragment as u32));
-        }
-    }
-    Ok(entries)
-}
-
-/// Which entries lie in which bin.
-fn bins_of<K, R: AsRef<[u8]>>(
-    layout: &Keywords,
-    shape: &Shape,
-    rows: &[(K, R)],
-    entries: &[Placed],
-    padding: Option<&Padding>,
-    name: &dyn Fn(usize) -> String,
-) -> Result<Filling> {
-    // Coins cost more than the rest, and an entry is looked at more than once.
-    let turned: Vec<bool> = match padding {
-        Some(padding) => entries.par_iter().map(|&(tag, ..)| padding.is_turned(tag)).collect(),
-        None => Vec::new(),
-    };
-    let places = |number: u32| {
-        let (tag, row, fragment) = entries[number as usize];
-        let mut bins = layout.bins(shape, tag);
-        if turned.get(number as usize) == Some(&true) {
-            bins.reverse();
-        }
-        let (value, _) = layout.fragment(rows[row as usize].1.as_ref(), fragment as usize);
-        (bins, layout.overhead() + value.len())
-    };
-    let mut bins = Filling::new(shape.polynomials(), bin_bytes(shape.message_bits).saturating_sub(BIN))?;
-    for number in 0..entries.len() as u32 {
-        if !bins.insert(number, &places) {
-            return Err(Error::Full { key: name(entries[number as usize].1 as usize) });
-        }
-    }
-    Ok(bins)
-}
-
-/// Two entries of one tag are a key that occurs twice (or, once in 2^{64} pairs, two keys that this
-/// seed does not tell apart).
-fn refuse_duplicates(entries: &[Placed], name: &dyn Fn(usize) -> String) -> Result<()> {
-    let mut tags: Vec<(u128, u32)> = entries.iter().map(|&(tag, row, _)| (tag, row)).collect();
-    tags.par_sort_unstable();
-    match tags.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        None => Ok(()),
-        Some(pair) => Err(Error::DuplicateKey { key: name(pair[1].1 as usize) }),
-    }
 }

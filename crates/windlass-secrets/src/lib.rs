@@ -1,6 +1,6 @@
 //! What programs that hold secret keys share: files of secret keys, the passphrases that open them,
-//! what killed programs left of them, memory that is not dumped, a last line where it runs out, and
-//! whether anybody hears what is printed.
+//! what killed programs left of them, memory that is not dumped, a last line where it runs out,
+//! whether anybody hears what is printed, and how arguments are read.
 //!
 //! A passphrase is typed on the terminal, where it does not show, or is the first line of a file.
 //! It is never an argument, which every user of the machine could list, and never the value of an
@@ -11,6 +11,7 @@
 mod abort;
 mod args;
 mod error;
+mod numbers;
 mod passphrase;
 mod privacy;
 mod signals;
@@ -22,6 +23,7 @@ mod terminal;
 pub use abort::tell_when_aborted;
 pub use args::{KeepArgs, OpenArgs, SealArgs};
 pub use error::{Result, SecretError, VARIABLE};
+pub use numbers::parse_from;
 pub use passphrase::{new_passphrase, open_file, open_sealed_file, open_to_seal};
 pub use privacy::keep_memory_private;
 #[cfg(unix)]

@@ -10,6 +10,7 @@ mod figures;
 mod lambda;
 mod measure;
 mod missing;
+mod options;
 mod page;
 mod peers;
 mod published;
@@ -38,6 +39,9 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     }
     if args.digits_table {
         return digits_table::run(args.threads, args.runs, &args.record, args.page.as_ref());
+    }
+    if let ([_, _, ..], true) = (&args.record[..], args.reach.reach || args.every.all) {
+        return Err("--reach and --all write one record: name one".into());
     }
     if args.reach.reach {
         println!("{}", machine::describe());

@@ -11,6 +11,7 @@ use windlass::rlwe::KeyStrategy;
 use windlass::{Error, Params, Scheme};
 
 use super::appendix_a;
+use super::options::{CIRCUIT, MEASURING, PARAMETERS};
 use super::reach::Reach;
 use super::table::Table;
 use crate::ring_args::Moduli;
@@ -22,7 +23,13 @@ pub struct Every {
     /// --preset those whose names contain it. Then, in BGV, the papers' own choices for their sets.
     /// Rows that the record has of this very program and processor are not measured again, so that
     /// a run that was ended goes on; what could not be measured is written to the record too.
-    #[arg(long, requires = "record", conflicts_with_all = ["m", "reach", "packed", "page", "plot"])]
+    #[arg(
+        long,
+        requires = "record",
+        conflicts_with_all = CIRCUIT,
+        conflicts_with_all = MEASURING,
+        conflicts_with_all = ["m", "reach", "page", "plot", "threads", "explain"]
+    )]
     pub all: bool,
     /// End a row whose process takes more memory than this; by default nine tenths of what is free.
     #[arg(long, requires = "all", value_name = "GIB")]
@@ -57,11 +64,17 @@ pub struct Bootstrap {
     pub moduli: Moduli,
     /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every
     /// method, appended to --record; with --page its table is put between the marks of the page.
-    #[arg(long)]
+    #[arg(
+        long,
+        conflicts_with_all = PARAMETERS,
+        conflicts_with_all = CIRCUIT,
+        conflicts_with_all = MEASURING,
+        conflicts_with_all = ["reach", "all", "plot", "explain"]
+    )]
     pub digits_table: bool,
     /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A,
     /// beside the published ones and ours.
-    #[arg(long)]
+    #[arg(long, exclusive = true)]
     pub appendix_a: bool,
     #[command(flatten)]
     pub reach: Reach,
@@ -148,17 +161,32 @@ pub struct Bootstrap {
     #[arg(long)]
     pub slack: bool,
     /// Only print the plan.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = MEASURING, conflicts_with_all = ["threads", "runs", "record"])]
     pub explain: bool,
     /// Append the figures to a record: one line of JSON for each measurement. Pages are made of
     /// several. With --reach: hold its figures as `reach` in one object.
     #[arg(long, visible_alias = "json", value_name = "FILE", num_args = 1..)]
     pub record: Vec<PathBuf>,
     /// Measure nothing: make the page of tables of a record.
-    #[arg(long, value_name = "FILE", requires = "record")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "record",
+        conflicts_with_all = PARAMETERS,
+        conflicts_with_all = CIRCUIT,
+        conflicts_with_all = MEASURING
+    )]
     pub page: Option<PathBuf>,
     /// Measure nothing: draw where the time goes by a record.
-    #[arg(long, value_name = "FILE", requires = "record")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "record",
+        conflicts_with_all = PARAMETERS,
+        conflicts_with_all = CIRCUIT,
+        conflicts_with_all = MEASURING,
+        conflicts_with_all = ["threads", "runs"]
+    )]
     pub plot: Option<PathBuf>,
 }
 

@@ -22,6 +22,26 @@ use kinds::{Chain, Kind, RingSpec};
 use measure::{Limits, measure};
 use measured::Measured;
 
+/// Options that say what is measured, and how.
+const MEASURING: [&str; 16] = [
+    "m",
+    "p",
+    "r",
+    "primes",
+    "spare_primes",
+    "special_primes",
+    "key_digits",
+    "dimensions",
+    "maps",
+    "chain",
+    "columns",
+    "strategy",
+    "hoisting",
+    "threads",
+    "rounds",
+    "most_gib",
+];
+
 /// Arguments of `linear`.
 #[derive(Debug, clap::Args)]
 pub struct Linear {
@@ -67,7 +87,7 @@ pub struct Linear {
     most_gib: f64,
     /// Measure these columns too, with constants as coefficients that are expanded on use; `best`
     /// and `minimal` always are.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "render_only")]
     pack: bool,
     /// Append the results to this record, one line of JSON for each; the page is made of all that
     /// are named, one for each processor.
@@ -80,7 +100,7 @@ pub struct Linear {
     #[arg(long, value_name = "FILE", requires = "record")]
     plot: Option<PathBuf>,
     /// Only render; measure nothing.
-    #[arg(long, requires = "record")]
+    #[arg(long, requires = "record", conflicts_with_all = MEASURING)]
     render_only: bool,
 }
 

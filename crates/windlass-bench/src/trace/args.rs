@@ -42,7 +42,11 @@ pub struct Trace {
     #[arg(long, value_name = "FILE", requires = "record")]
     pub page: Option<PathBuf>,
     /// Only render; measure nothing.
-    #[arg(long, requires = "record")]
+    #[arg(
+        long,
+        requires = "record",
+        conflicts_with_all = ["quick", "only", "threads", "isas", "place", "memory", "rounds"]
+    )]
     pub render_only: bool,
 }
 

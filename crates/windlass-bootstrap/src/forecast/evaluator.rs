@@ -61,6 +61,7 @@ impl Evaluator for Forecast {
     }
 
     fn add_plain(&self, a: &Expected, b: &Plaintext) -> Result<Expected> {
+        self.pay_plain(a.level);
         Ok(Expected { noise: a.noise + self.plain_norm(b, a.exponent), ..*a })
     }
 
@@ -71,18 +72,19 @@ impl Evaluator for Forecast {
     fn multiply(&self, a: &Expected, b: &Expected) -> Result<Expected> {
         self.switches(2);
         self.events.add(RandomEvents::KEY_SWITCH);
-        Ok(self.product(a, b))
+        Ok(self.multiplied(a, b))
     }
 
     fn square(&self, a: &Expected) -> Result<Expected> {
         self.switches(1);
         self.events.add(RandomEvents::KEY_SWITCH);
-        Ok(self.product(a, a))
+        Ok(self.multiplied(a, a))
     }
 
     fn multiply_scalar(&self, a: &Expected, k: i64) -> Result<Expected> {
         let t = self.modulus(a.exponent) as i64;
         let k = k.rem_euclid(t).min(t - k.rem_euclid(t));
+        self.pay_term(2, a.level);
         Ok(Expected { noise: a.noise * Bound::of(k as f64), ..*a })
     }
 
@@ -108,6 +110,7 @@ impl Evaluator for Forecast {
     fn multiply_by_p(&self, a: &Expected) -> Result<Expected> {
         let (most, p) = (self.slots.modulus().exponent(), self.slots.prime());
         Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
+        self.pay_term(2, a.level);
         Ok(Expected { exponent: a.exponent + 1, noise: a.noise * Bound::of(p as f64), ..*a })
     }
 
@@ -117,13 +120,16 @@ impl Evaluator for Forecast {
             return Err(Error::NotDivisible { prime, exponent: a.exponent });
         }
         let factor = a.factor % self.modulus(a.exponent - 1);
+        self.pay_term(2, a.level);
         Ok(Expected { exponent: a.exponent - 1, factor, noise: a.noise / Bound::of(prime as f64), ..*a })
     }
 }
 
 impl Forecast {
-    fn product(&self, a: &Expected, b: &Expected) -> Expected {
-        self.relinearised(&self.three_parts(a, b))
+    fn multiplied(&self, a: &Expected, b: &Expected) -> Expected {
+        let product = self.three_parts(a, b);
+        self.pay_relinearisation(product.level);
+        self.relinearised(&product)
     }
 
     /// A product before relinearisation, at the level that is best with it.
@@ -137,7 +143,9 @@ impl Forecast {
         let candidates: Vec<Expected> = (1..=top).map(at).collect();
         let capacity = |ct: &Expected| self.capacity(&self.relinearised(ct));
         let best = candidates.iter().map(capacity).fold(f64::NEG_INFINITY, f64::max);
-        *candidates.iter().find(|ct| capacity(ct) >= best - 0.5).expect("the best is among them")
+        let found = *candidates.iter().find(|ct| capacity(ct) >= best - 0.5).expect("the best is among them");
+        self.pay_tensor(a, b, found.level);
+        found
     }
 
     pub(super) fn relinearised(&self, ct: &Expected) -> Expected {
@@ -154,7 +162,14 @@ impl Forecast {
         let end = toward.map_or(level, |x| x.level.min(level));
         let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, end), *c)).collect();
         let (factor, weights) = weights(t, &summands, toward.map(|x| self.summand(x, end)));
-        let one = |(&(x, _), &k): (&(&Expected, i64), &i64)| self.switch(&self.scaled(x, k), level).noise;
+        let one = |(&(x, _), &k): (&(&Expected, i64), &i64)| {
+            if k != 0 {
+                self.pay_term(2, x.level);
+                self.pay_switch(2, x.level, level);
+                self.pay_term(2, level);
+            }
+            self.switch(&self.scaled(x, k), level).noise
+        };
         let noise = terms.iter().zip(&weights).map(one).sum();
         let dropped = self.dropped(level, end, t);
         let sum = Expected { level, noise, factor: arith::mul_mod(factor, dropped, t), ..*first };
@@ -176,6 +191,7 @@ impl Forecast {
         let levels = weighed.iter().map(|(x, _)| x.level);
         let Some(level) = self.params.levels().join_all(levels) else { return Ok(self.scaled(first, 0)) };
         let raised = |&(x, k): &(&Expected, i64)| {
+            self.pay_term(2, x.level);
             let bits = self.params.log2_q(level) - self.params.log2_q(x.level);
             self.scaled(x, k).noise * Bound::from_bits(bits)
         };

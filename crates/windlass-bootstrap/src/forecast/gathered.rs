@@ -26,15 +26,22 @@ impl Forecast {
             self.one_by_one(true);
             let product = self.three_parts(a, b);
             match sums.iter_mut().find(|sum| sum.level == product.level && sum.factor == product.factor) {
-                Some(sum) => sum.noise = sum.noise + product.noise,
+                Some(sum) => {
+                    self.pay_term(3, product.level);
+                    sum.noise = sum.noise + product.noise;
+                }
                 None => sums.push(product),
             }
         }
-        if let [sum] = sums[..] {
-            return Ok(self.relinearised(&sum));
-        }
-        let terms: Vec<Gathered> = sums.into_iter().map(|ct| Gathered { ct, power: 0, count: 1 }).collect();
-        Ok(self.relinearised(&self.gathered(first.exponent, 0, 3, &terms)))
+        let sum = match sums[..] {
+            [sum] => sum,
+            _ => {
+                let terms: Vec<Gathered> = sums.into_iter().map(|ct| Gathered { ct, power: 0, count: 1 }).collect();
+                self.gathered(first.exponent, 0, 3, &terms)
+            }
+        };
+        self.pay_relinearisation(sum.level);
+        Ok(self.relinearised(&sum))
     }
 
     /// `(x − Σ_j p^j·s_j)/p^v`.
@@ -56,7 +63,11 @@ impl Forecast {
         let has_products = subtrahends.iter().any(|subtrahend| subtrahend.product.is_some());
         let parts = if has_products { 3 } else { 2 };
         let sum = self.gathered(x.exponent, divisions, parts, &terms);
-        Ok(if has_products { self.relinearised(&sum) } else { sum })
+        if !has_products {
+            return Ok(sum);
+        }
+        self.pay_relinearisation(sum.level);
+        Ok(self.relinearised(&sum))
     }
 
     /// The random events of a term that is added by itself, a product relinearised before.
@@ -87,12 +98,14 @@ impl Forecast {
         let raised = |(term, weight): (&Gathered, &i64)| {
             let divisor = (prime as f64).powi((divisions - term.power) as i32);
             let bits = self.params.log2_q(top) - self.params.log2_q(term.ct.level);
+            self.pay_term(parts, term.ct.level);
             self.scaled(&term.ct, *weight).noise * Bound::from_bits(bits) / Bound::of(divisor)
         };
         let noise = terms.iter().zip(&weights).map(raised).sum();
         let exponent = exponent - divisions;
         let t = self.modulus(exponent);
         let factor = arith::mul_mod(factor % t, self.dropped(top, low, t), t);
+        self.pay_switch(parts, top, low);
         self.switch_parts(&Expected { level: top, exponent, factor, noise }, low, parts)
     }
 }

@@ -6,6 +6,7 @@ mod gathered;
 mod switching;
 #[cfg(test)]
 mod tests;
+mod work;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) struct Forecast {
     params: RlweParams,
     models: Vec<NoiseModel>,
     events: EventCounter,
+    work: work::Work,
 }
 
 /// A ciphertext of a [`Forecast`].
@@ -44,7 +46,13 @@ impl Forecast {
     pub fn new(params: &RlweParams, slots: &Arc<SlotRing>) -> Self {
         let modulus = slots.modulus();
         let models = (1..=modulus.exponent()).map(|r| NoiseModel::new(params, modulus.prime().pow(r))).collect();
-        Self { slots: Arc::clone(slots), params: params.clone(), models, events: EventCounter::default() }
+        Self {
+            slots: Arc::clone(slots),
+            params: params.clone(),
+            models,
+            events: EventCounter::default(),
+            work: Default::default(),
+        }
     }
 
     pub fn model(&self, exponent: u32) -> &NoiseModel {

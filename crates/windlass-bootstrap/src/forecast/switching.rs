@@ -30,6 +30,14 @@ impl Switching for Forecast {
         let level = a.level.min(b.level);
         let t = self.modulus(a.exponent);
         let (x, y) = aligned(t, &self.summand(a, level), &self.summand(b, level));
+        for (ct, k) in [(a, x), (b, y)] {
+            // What is multiplied by a unit other than 1, and the sum.
+            if k != 1 {
+                self.pay_term(2, ct.level);
+            }
+            self.pay_switch(2, ct.level, level);
+        }
+        self.pay_term(2, level);
         let [a, b] = [(a, x), (b, y)].map(|(ct, k)| self.switch(&self.scaled(ct, k), level));
         Ok(Expected {
             noise: a.noise + b.noise,

@@ -130,7 +130,7 @@ pub struct EncryptArgs {
     )]
     pub values: Vec<i128>,
     /// Leave at least this many bits of capacity [default: what a refresh needs].
-    #[arg(long, value_name = "BITS", value_parser = bits, allow_negative_numbers = true)]
+    #[arg(long, value_name = "BITS", value_parser = bits)]
     pub capacity: Option<f64>,
     /// The ciphertext file to write.
     #[arg(long, value_name = "FILE")]

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names};
+use windlass::bootstrap::{
+    BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names,
+};
 use windlass::rlwe::NoiseModel;
 use windlass::schemes::Ciphertext;
 use windlass::wire::BootstrapContext;
@@ -30,13 +32,18 @@ impl Planned {
             return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
-        let preset = BootstrapPreset::named(name, mode).map_err(|error| refused_parameters(name, error))?;
+        let preset = BootstrapPreset::named(name, mode).map_err(|error| match error {
+            windlass::Error::Unplannable { .. } => does_not_bootstrap(name, "its modulus has no room for that"),
+            other => refused_parameters(name, other),
+        })?;
         Self::of(preset, way.scheme.into(), stages)
     }
 
     fn of(preset: BootstrapPreset, scheme: Scheme, stages: &mut Stages) -> Result<Self> {
         let plan = stages.run("plan", "planning", || {
-            BootstrapPlan::new(preset.params.rlwe(), (preset.params.p(), preset.params.r()), preset.spec.clone())
+            let params = &preset.params;
+            let plan = BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), preset.spec.clone());
+            plan.map_err(|error| unplanned(params.name(), error))
         })?;
         Ok(Self { preset, plan: Arc::new(plan), scheme })
     }
@@ -57,6 +64,29 @@ impl Planned {
     /// made; `given` is what they were asked for by.
     pub fn vouch(&self, given: &str, way: WayArgs, quiet: bool) -> Result<()> {
         vouch(self.preset.params.name(), self.security_bits(), given, way.insecure, quiet)
+    }
+}
+
+/// The refusal of a set that does not bootstrap: what a set lacks cannot be added on this command line,
+/// and other sets can be named.
+fn does_not_bootstrap(name: &str, why: &str) -> CliError {
+    CliError::Usage(format!(
+        "the parameters '{name}' do not bootstrap: {why}; 'windlass refresh --preset list' names the presets that do, \
+         and 'windlass params plan --bootstrap --modulus T --out FILE.json' makes a set of your own"
+    ))
+}
+
+/// The error of a plan, in words of this command line.
+fn unplanned(name: &str, error: windlass::Error) -> CliError {
+    match error {
+        windlass::Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits }) => {
+            does_not_bootstrap(name, &format!("its modulus is {missing_bits:.0} bits too short ({stage})"))
+        }
+        windlass::Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { weight, security, .. }) => does_not_bootstrap(
+            name,
+            &format!("its ephemeral key of weight {weight} has {security}, and 128 are needed"),
+        ),
+        other => other.into(),
     }
 }
 

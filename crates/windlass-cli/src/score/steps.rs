@@ -245,12 +245,20 @@ pub fn memory_of_weights(setting: &Setting) -> Result<()> {
 
 /// Names the file that a refusal is about: the model and whatever was made for another one.
 fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliError {
-    let path = match error {
-        windlass::Error::ShapeMismatch { .. } | windlass::Error::ValueTooLarge { .. } => other,
-        windlass::Error::MissingGaloisKey { .. } => &args.evaluation_keys,
-        other => return other.into(),
+    let (path, reason) = match &error {
+        windlass::Error::ShapeMismatch { .. } => (other, error.to_string()),
+        windlass::Error::OutOfRange(windlass::rlwe::OutOfRange { got, limits, .. }) => {
+            let (got, most) = (got.to_string(), limits.most.map(|most| most.to_string()).unwrap_or_default());
+            let reason = format!(
+                "its scores may be as large as {got}, and those of the schema {most}; clients need the schema of this \
+                 model ('windlass score schema'), and encrypt their rows by it"
+            );
+            (other, reason)
+        }
+        windlass::Error::MissingGaloisKey { .. } => (args.evaluation_keys.as_path(), error.to_string()),
+        _ => return error.into(),
     };
-    CliError::OtherModel { path: path.into(), model: args.model.weights.clone(), reason: error.to_string() }
+    CliError::OtherModel { path: path.into(), model: args.model.weights.clone(), reason }
 }
 
 /// `windlass score decrypt`.

@@ -103,7 +103,7 @@ pub struct SetArgs {
     #[arg(long, value_name = "FILE")]
     pub table: PathBuf,
     /// For a table without a key column: the number that the first of these rows gets.
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from(0))]
+    #[arg(long, value_name = "N", value_parser = from(0))]
     pub first: Option<usize>,
     /// The key that the table's keys were hidden with.
     #[arg(long, value_name = "FILE")]
@@ -131,7 +131,7 @@ pub struct WantedArgs {
     #[arg(long = "query", value_name = "VALUE", allow_hyphen_values = true)]
     pub keys: Vec<String>,
     /// The number of a row, from 0; may be given several times.
-    #[arg(long = "row", value_name = "N", allow_negative_numbers = true, value_parser = from(0))]
+    #[arg(long = "row", value_name = "N", value_parser = from(0))]
     pub rows: Vec<usize>,
 }
 

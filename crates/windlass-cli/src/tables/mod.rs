@@ -2,6 +2,7 @@
 
 mod args;
 mod client;
+mod planning;
 mod server;
 mod source;
 mod whole;
@@ -15,7 +16,7 @@ use crate::report::Report;
 /// Runs a step.
 pub fn run(command: &TableCommand, quiet: bool) -> Result<Report> {
     match command {
-        TableCommand::Plan(args) => server::plan(args, quiet),
+        TableCommand::Plan(args) => planning::plan(args, quiet),
         TableCommand::Build(args) => server::build(args, quiet),
         TableCommand::Set(args) => server::set(args, quiet),
         TableCommand::Remove(args) => server::remove(args, quiet),

@@ -1,4 +1,4 @@
-//! The steps of a server: plan, prepare, change, answer.
+//! The steps of a server: prepare, change, answer.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -8,12 +8,13 @@ use std::sync::Arc;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::hex;
 use windlass_retrieval::{
-    Contents, Error, KeyChange, KeyContext, Observer, OprfKey, POINT, Plan, Query, RowChange, RowStatistics, Schema,
-    Table, TableContext, Wish, fresh_seed,
+    Contents, Error, KeyChange, KeyContext, Observer, OprfKey, Plan, Query, RowChange, RowStatistics, Schema, Table,
+    TableContext, Wish,
 };
 
-use super::args::{AnswerArgs, BuildArgs, PlanArgs, RemoveArgs, SetArgs, WishArgs};
+use super::args::{AnswerArgs, BuildArgs, RemoveArgs, SetArgs};
 use super::client::open_schema;
+use super::planning::{TRIES, describe_plan, plan_for, slack};
 use super::source::Source;
 use crate::error::{CliError, Result};
 use crate::files::claim;
@@ -22,25 +23,6 @@ use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
 use crate::values::{read, read_for, write};
-
-/// How often bins that do not take all entries are planned anew, each time with more of them and
-/// another seed.
-const TRIES: u32 = 8;
-
-impl WishArgs {
-    pub fn wish(&self) -> Wish {
-        Wish { keys: self.most_keys, query: self.most_query, answer: self.most_answer, room: self.room }
-    }
-}
-
-/// The layout of rows like these; `public` is of the key that hides keys.
-fn plan_for(rows: RowStatistics, keyed: bool, public: Option<&[u8; POINT]>, slack: f64, wish: &Wish) -> Result<Plan> {
-    Ok(match (keyed, public) {
-        (false, _) => Plan::rows(rows, wish),
-        (true, None) => Plan::keywords(rows, &fresh_seed()?, slack, wish),
-        (true, Some(public)) => Plan::hidden(rows, public, &fresh_seed()?, slack, wish),
-    }?)
-}
 
 /// The key that hides the keys of a table which is built.
 pub struct TableKey<'p> {
@@ -76,41 +58,6 @@ impl<'p> TableKey<'p> {
     }
 }
 
-/// `windlass table plan`.
-pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
-    let mut stages = Stages::new(quiet);
-    let (rows, source) = match (&args.table, args.rows, args.bytes) {
-        (Some(path), ..) => {
-            let source = stages.run("table", "reading the table", || Source::read(path, args.key.as_deref()))?;
-            (source.statistics()?, Some(source))
-        }
-        (None, Some(count), Some(bytes)) => {
-            (RowStatistics { count, longest: bytes, fixed: bytes > 0, total: count.saturating_mul(bytes) as u64 }, None)
-        }
-        _ => return Err(CliError::Usage("give --table, or --rows and --bytes".into())),
-    };
-    let keyed = args.key.is_some();
-    drop(source);
-    // Every key that hides keys gives the same layout.
-    let plan = plan_for(rows, keyed, args.hidden.then_some(&[0; POINT]), 1.0, &args.wish.wish())?;
-    let mut report = Report::default();
-    describe_plan(&plan, &mut report);
-    report.seconds(stages.seconds());
-    Ok(report)
-}
-
-/// Prints a plan.
-pub fn describe_plan(plan: &Plan, report: &mut Report) {
-    plan.explain().lines().for_each(|line| report.line(line));
-    report.field("plan", plan.explain());
-    report.field("key_bytes", plan.sizes.keys);
-    report.field("query_bytes", plan.traffic[0]);
-    report.field("answer_bytes", plan.traffic[1]);
-    report.field("prepared_bytes", plan.sizes.prepared);
-    report.field("estimated_prepare_seconds", plan.seconds.prepare);
-    report.field("estimated_answer_seconds", plan.seconds.answer);
-}
-
 /// Prepares a table in a directory, planning with more room where entries do not fit. A fresh key is
 /// saved when there is a plan.
 pub fn prepare(
@@ -123,9 +70,8 @@ pub fn prepare(
     let rows = source.statistics()?;
     Table::check_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
-        let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
         let public = oprf.as_deref().map(|oprf| oprf.key.public());
-        let mut plan = plan_for(rows, source.key.is_some(), public.as_ref(), slack, wish)?;
+        let mut plan = plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), wish)?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
         oprf.as_deref_mut().map_or(Ok(()), TableKey::save)?;

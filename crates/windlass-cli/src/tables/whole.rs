@@ -4,7 +4,8 @@ use windlass_retrieval::{Plan, RowStatistics, Wish, size};
 
 use super::args::WantedArgs;
 use super::client::{EVALUATION, SECRET, describe, make_keys, make_query, read_rows, security_bits};
-use super::server::{describe_plan, make_answer, prepare};
+use super::planning::describe_plan;
+use super::server::{make_answer, prepare};
 use super::source::Source;
 use crate::args::LookupArgs;
 use crate::error::{CliError, Result};

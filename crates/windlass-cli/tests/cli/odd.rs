@@ -86,7 +86,9 @@ fn tables_too_large_name_the_way_out() {
     let vast: String = (0..40_000).map(|id| format!("{id},x\n")).collect();
     fs::write(at.join("wide.csv"), format!("id,v\n{vast}")).unwrap();
     let message = refused("bgv_n32768");
-    assert!(message.contains("too large") && message.contains("split the table"), "{message}");
+    assert!(message.contains("too large") && message.contains("'windlass table build'"), "{message}");
+    let message = fail(at, "schema --table wide.csv --key id --out schema.json");
+    assert!(message.contains("too large") && message.contains("'windlass table build'"), "{message}");
     // Who asks for no parameters gets a table of any size.
     assert_eq!(succeed(at, "lookup --table wide.csv --key id --query 31234")["rows"][0]["v"], "x");
     // A sparse file: its length alone refuses it.
@@ -365,7 +367,11 @@ fn plans_for_odd_wishes() {
         ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
         ("params plan --modulus 257 --security 80", "insecure"),
         ("params plan --modulus 257 --security 1000", "no parameters meet the specification"),
-        ("params plan --modulus -1", "--modulus"),
+        ("params plan --modulus -1", "invalid value '-1' for '--modulus <T>'"),
+        ("params plan --modulus 65537 --bootstrap --m 65536", "ask for no m, or for m = 131072"),
+        ("params plan --modulus 65537 --bootstrap --m 65536", "ask for the plaintext modulus 257"),
+        ("params plan --modulus 257 --bootstrap --m 65536 --security 192", "ask for at most 136 bits of security"),
+        ("params plan --modulus 257 --bootstrap --m 65536 --slots 4096", "ask for at most 128 slots"),
         ("params show", "<NAME>"),
         ("--threads 0 params list", "--threads"),
         ("--threads 99999 params list", "--threads"),

@@ -214,6 +214,13 @@ fn bad_input_is_refused_and_leaves_nothing() {
         assert!(snapshot(at) == before, "windlass {line} made or changed a file");
     };
     refused("refresh --preset none", "no parameter preset is called \"none\"; there are insecure_boot_105");
+    // Sets that do not bootstrap, named and in a file: what can be done here, and no field of the library.
+    succeed(at, "params plan --modulus 257 --out own.json");
+    for preset in ["insecure_toy_256", "bgv_n32768", "own.json"] {
+        let message = fail(at, &format!("refresh --preset {preset} --explain"));
+        assert!(message.contains("'windlass refresh --preset list' names the presets that do"), "{preset}: {message}");
+        assert!(!message.contains("::") && message.contains("params plan --bootstrap"), "{preset}: {message}");
+    }
     refused("refresh", "give --preset NAME; there are insecure_boot_105");
     refused(&encrypt("--values 2"), "the value 2 is not below the plaintext modulus 2");
     refused(&encrypt("--values 1,-2"), "the value -2 is below minus half the plaintext modulus 2");

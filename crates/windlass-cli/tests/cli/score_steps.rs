@@ -250,7 +250,7 @@ fn bad_models_and_rows_are_refused() {
         (r#"{"weights": [1, 2], "classes": ["a"]}"#, "it names 1 classes, and has 2"),
         (r#"{"weights": [1, 2], "features": ["a", "a"]}"#, "have the same name"),
         (r#"{"weights": [1, 2], "wieghts": 1}"#, "unknown field"),
-        (r#"{"weights": [1e308, 1e308]}"#, "than the bound, 2^1024"),
+        (r#"{"weights": [1e308, 1e308]}"#, "divide weights and bias by one number"),
         ("null", r#"it holds null, where {"weights": [..], "bias": ..} is expected"#),
         (r#""text""#, "it holds text, where"),
         ("1.5", "it holds a number, where"),
@@ -334,6 +334,11 @@ fn steps_refuse_files_that_do_not_fit() {
         write(at, name, &other);
         refused(&apply.replace("model.json", name), "schema.json: made for another model than");
     }
+    // The remedy is one of this command.
+    refused(
+        &apply.replace("model.json", "large.json"),
+        "clients need the schema of this model ('windlass score schema')",
+    );
     // Rows for another schema, and keys of one.
     let long = json!({ "weights": vec![vec![1.0; 100]; 2], "bias": [0, 0] });
     write(at, "long.json", &long);

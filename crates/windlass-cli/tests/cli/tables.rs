@@ -369,3 +369,33 @@ fn a_killed_build_goes_on() {
             .all(|entry| { !entry.file_name().to_string_lossy().ends_with("windlass-part") })
     );
 }
+
+/// With the rows a plan finds their places, as a build does; without them it says what is not counted.
+#[test]
+fn a_plan_states_what_a_build_makes() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let row = |i: usize| format!("key-{i},{}\n", "x".repeat(i * 7919 % 1009 * 20));
+    let text: String = std::iter::once("id,note\n".to_owned()).chain((0..40).map(row)).collect();
+    std::fs::write(at.join("t.csv"), text).unwrap();
+    let plan = succeed(at, "table plan --table t.csv --key id");
+    let built = succeed(at, "table build --table t.csv --key id --out served");
+    for field in ["prepared_bytes", "query_bytes", "answer_bytes"] {
+        assert_eq!(plan[field], built[field], "{field}");
+    }
+    assert_eq!(plan["places_found"], true);
+    let told = |line: &str| {
+        let output = windlass(at, line.split(' '));
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let alike = told("table plan --rows 40 --bytes 20000 --key id");
+    assert!(alike.contains("not counted: whether every row finds a place"), "{alike}");
+    assert!(alike.contains("at most 3.45 times as many"), "{alike}");
+    for line in ["table plan --rows 40 --bytes 20000", "table plan --table t.csv --key id"] {
+        assert!(!told(line).contains("not counted"), "{line}");
+    }
+    // A row that no layout takes is refused before layouts are tried.
+    let message = fail(at, "table plan --rows 3 --bytes 99999999 --key id");
+    assert!(message.contains("a row by key has at most 2348032 bytes"), "{message}");
+}

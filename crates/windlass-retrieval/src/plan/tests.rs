@@ -128,3 +128,38 @@ fn hidden_plans_have_the_room_that_was_wished_for() {
         }
     }
 }
+
+/// Rows of lengths that are not alike, long ones among them.
+fn uneven(count: usize, longest: usize) -> Vec<(String, Vec<u8>)> {
+    let bytes = |i: usize| (i * 7919 + 13) % 1009 * longest / 1009;
+    (0..count).map(|i| (format!("key {i}"), vec![1; bytes(i)])).collect()
+}
+
+/// What looking for places says is what preparing the table comes to: bins that are too few overflow.
+#[test]
+fn places_are_found_where_a_table_is_made() {
+    let mut overflowed = 0;
+    for (count, longest) in [(40, 30_000), (60, 9000), (300, 3000), (500, 40)] {
+        let rows = uneven(count, longest);
+        let values: Vec<&[u8]> = rows.iter().map(|(_, row)| &row[..]).collect();
+        let statistics = RowStatistics::of(&values).unwrap();
+        for (seed, slack) in [("1", 1.0), ("2", 1.0), ("3", 0.8), ("4", 0.5), ("5", 1.5)] {
+            let plan = Plan::keywords(statistics, seed, slack, &Wish::default()).unwrap();
+            let made = crate::Table::of_keywords(&plan, &rows, &crate::table::unobserved).map(drop);
+            println!("{count} x {longest}, {slack}: {made:?}");
+            assert_eq!(plan.find_places(&rows), made, "{count} rows of up to {longest} bytes, slack {slack}");
+            overflowed += usize::from(matches!(made, Err(Error::Full { .. })));
+        }
+    }
+    assert!(overflowed >= 3, "{overflowed}");
+    // Hidden keys: other tags stand for theirs, and every row has the length of a sealed one.
+    let rows = uneven(500, 3000);
+    for (slack, fits) in [(1.2, true), (0.4, false)] {
+        let plan = Plan::hidden(statistics(500, 3000, false), &[1; 32], "5eed", slack, &Wish::default()).unwrap();
+        assert_eq!(plan.find_places(&rows).is_ok(), fits, "{slack}: {:?}", plan.find_places(&rows));
+    }
+    let plan = Plan::keywords(statistics(3, 9, false), "5eed", 1.0, &Wish::default()).unwrap();
+    assert!(matches!(plan.find_places(&rows), Err(Error::Mismatch { .. })));
+    let twice = [("a", "x"), ("a", "y"), ("b", "z")];
+    assert!(matches!(plan.find_places(&twice), Err(Error::DuplicateKey { .. })));
+}

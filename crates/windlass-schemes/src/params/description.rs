@@ -113,7 +113,7 @@ impl Params {
             Assurance::Insecure { name } => format!("INSECURE by name ({name})"),
             Assurance::Paper { name } => format!("as published ({name}); not a recommendation"),
         };
-        let capacities: Vec<String> = d.capacity_by_level.iter().rev().map(|bits| format!("{bits:.0}")).collect();
+        let capacities = capacities_in_words(&d.capacity_by_level);
         let spare = match self.rlwe().spare() {
             0 => String::new(),
             count => format!(" ({count} of them spare: {} levels)", d.levels),
@@ -132,7 +132,7 @@ impl Params {
                 "capacity when fresh",
                 format!("{:.1} bits, {} multiplications in sequence", self.fresh_capacity(), d.depth),
             ),
-            ("capacity by level", format!("{} bits, from level {} down", capacities.join(", "), d.levels)),
+            ("capacity by level", format!("{capacities}, from level {} down", d.levels)),
             ("failure probability", format!("at most 2^-{} for each random event", d.failure_bits)),
             (
                 "ciphertext",
@@ -151,5 +151,34 @@ impl Params {
             let _ = writeln!(out, "{key:<22}{value}");
             out
         })
+    }
+}
+
+/// Bits of capacity from the highest level down to the last at which a ciphertext can be decrypted, and
+/// how many levels come after that one.
+fn capacities_in_words(by_level: &[f64]) -> String {
+    let bits: Vec<String> =
+        by_level.iter().rev().filter(|bits| **bits > 0.0).map(|bits| format!("{bits:.0}")).collect();
+    match by_level.len() - bits.len() {
+        0 => format!("{} bits", bits.join(", ")),
+        rest if bits.is_empty() => format!("none at {rest}"),
+        rest => format!("{} bits and none at the last {rest}", bits.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_without_capacity_have_none() {
+        let words = capacities_in_words;
+        assert_eq!(words(&[5.2, 44.6, 90.0]), "90, 45, 5 bits");
+        assert_eq!(words(&[-24.0, 0.0, 12.3, 40.0]), "40, 12 bits and none at the last 2");
+        for name in ["insecure_toy_256", "bgv_n32768", "boot_n32768_p127"] {
+            let text = Params::preset(name, crate::Scheme::Bgv).unwrap().explain();
+            let line = text.lines().find(|line| line.starts_with("capacity by level")).unwrap();
+            assert!(!line.contains('-'), "{line}");
+        }
     }
 }

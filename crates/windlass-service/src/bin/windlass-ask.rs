@@ -88,7 +88,7 @@ const LONG: usize = 1_000_000;
 const ABSENT: u8 = 3;
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
+    let args = match windlass_secrets::parse_from::<Args, _>(std::env::args_os()) {
         Ok(args) => args,
         Err(error) => misused(&error),
     };

@@ -43,7 +43,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args: Args = windlass_secrets::parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let failed = |error: &dyn std::fmt::Display| {
         eprintln!("error: {error}");
         ExitCode::from(2)

@@ -197,7 +197,7 @@ impl Args {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args: Args = windlass_secrets::parse_from(std::env::args_os()).unwrap_or_else(|error| error.exit());
     let failed = |error: &dyn std::fmt::Display| {
         // Whoever closed it does not want to know.
         let _ = writeln!(std::io::stderr(), "error: {error}");

@@ -385,7 +385,21 @@ impl Server {
     /// # Errors
     /// As there; [`Error::MissingBootstrappingKeys`].
     pub fn refresh_with_table(&self, a: &Ciphertext, table: &SlotTable) -> Result<Ciphertext> {
-        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with_table(a, table)
+        self.refresh_with_table_observed(a, table, |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::refresh_with_table`], telling what comes next before each stage, of which the table
+    /// is the last; `Break` stops it.
+    ///
+    /// # Errors
+    /// As there; [`crate::bootstrap::BootstrapError::Cancelled`].
+    pub fn refresh_with_table_observed(
+        &self,
+        a: &Ciphertext,
+        table: &SlotTable,
+        observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
+        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with_table_observed(a, table, observe)
     }
 
     /// log2 of how much the noise of a ciphertext may still grow.

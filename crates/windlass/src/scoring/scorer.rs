@@ -33,7 +33,7 @@ impl Scorer {
     /// Prepares the weights.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a model of another shape, [`Error::ValueTooLarge`] for one whose
+    /// [`Error::ShapeMismatch`] for a model of another shape, [`Error::OutOfRange`] for one whose
     /// scores need a larger unit; [`Error::MissingGaloisKey`] when keys are missing.
     pub fn new(scoring: &Scoring, model: &LinearModel, engine: Engine) -> Result<Self> {
         let plan = scoring.plan(model)?;

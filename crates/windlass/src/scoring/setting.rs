@@ -92,12 +92,11 @@ impl Scoring {
     /// The shape of a model, with the unit that suits its largest score.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`Error::ValueTooLarge`] for weights whose scores overflow.
+    /// As [`Self::new`]; [`Error::OutOfRange`] for weights whose scores overflow.
     pub fn of(context: &Arc<CkksContext>, model: &LinearModel) -> Result<Self> {
         let largest = model.largest_score();
-        if !largest.is_finite() {
-            return Err(Error::ValueTooLarge { index: 0, bound_bits: f64::MAX.log2() });
-        }
+        let finite = Limits::at_most(f64::MAX).with("divide weights and bias by one number, which changes no decision");
+        finite.check("the largest score that the weights allow", largest)?;
         let (least, most) = (*UNIT_EXPONENTS.start(), *UNIT_EXPONENTS.end());
         let exponent = if largest == 0.0 { 0.0 } else { (largest / LARGEST).log2().ceil().clamp(least, most) };
         Self::new(context, model.standardisation().clone(), model.classes(), exponent.exp2())
@@ -143,7 +142,7 @@ impl Scoring {
     /// keys of the shape.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a model of another shape; [`Error::ValueTooLarge`] for one whose
+    /// [`Error::ShapeMismatch`] for a model of another shape; [`Error::OutOfRange`] for one whose
     /// scores need a larger unit.
     pub(super) fn plan(&self, model: &LinearModel) -> Result<LinearPlan<ComplexSlots>> {
         let shape = [
@@ -156,9 +155,9 @@ impl Scoring {
             }
         }
         let largest = self.unit * LARGEST;
-        if model.largest_score() > largest {
-            return Err(Error::ValueTooLarge { index: 0, bound_bits: largest.log2() });
-        }
+        let limits =
+            Limits::at_most(largest).with("the unit of the scores is for no more; Scoring::of chooses another");
+        limits.check("the largest score that the weights allow", model.largest_score())?;
         let mut grid = LinearGrid::zero(&self.slots, 1, self.layout.parts())?;
         for part in 0..self.layout.parts() {
             let weight = |class: usize, k: usize| match model.weights()[class][k] / self.unit {

@@ -11,6 +11,7 @@ mod together;
 use std::path::{Path, PathBuf};
 
 use super::figures::Measured as Refreshed;
+use super::options::{CIRCUIT, MEASURING, PARAMETERS};
 use crate::goals::Goals;
 use crate::linear::measured::Measured as Product;
 use crate::record;
@@ -25,7 +26,13 @@ use list::{Case, ROWS, Row, Runs};
 #[derive(Debug, clap::Args)]
 pub struct Reach {
     /// Instead of a preset: measure the list of what was to be reached, rows that fit 16 GB.
-    #[arg(long, conflicts_with_all = ["preset", "m", "threads", "packed"])]
+    #[arg(
+        long,
+        conflicts_with_all = PARAMETERS,
+        conflicts_with_all = CIRCUIT,
+        conflicts_with_all = MEASURING,
+        conflicts_with_all = ["threads", "explain", "page", "plot"]
+    )]
     pub reach: bool,
     /// An older build of this program, run in turn with this one: rows against "before" need it.
     #[arg(long, value_name = "PROGRAM", requires = "reach")]

@@ -49,8 +49,11 @@ impl CostModel {
     /// power-of-two ring: there a row of a pointwise product with accumulation costs about 0.2
     /// transforms.
     pub fn hybrid(q_primes: usize, p_primes: usize, digits: usize) -> Self {
-        Self::hybrid_with_rows(q_primes, p_primes, digits, 0.2)
+        Self::hybrid_with_rows(q_primes, p_primes, digits, Self::ROW)
     }
+
+    /// A row of a pointwise product with accumulation in a power-of-two ring, in transforms.
+    pub(crate) const ROW: f64 = 0.2;
 
     /// [`CostModel::hybrid`] for what a key switch at a level takes.
     pub fn at_level(params: &RlweParams, level: usize) -> Self {
@@ -69,7 +72,7 @@ impl CostModel {
         let all = q + p;
         let hoist = q + digits * (all - q / digits) * (1.0 + convert * q / digits);
         let hoisted_automorphism = digits * all * (permute + 2.0 * row) + q * (permute + row);
-        let mod_down_one = p + q * (1.0 + convert * p + row);
+        let mod_down_one = Self::division_with_rows(p, q, row);
         Self {
             hoist,
             hoisted_automorphism,
@@ -84,6 +87,16 @@ impl CostModel {
             key_bytes: None,
             constant_bytes: None,
         }
+    }
+
+    /// Dividing one polynomial by the product of `dropped` of its primes, so that `kept` are left:
+    /// the price of a mod-down, or a modulus switch, of one part.
+    pub(crate) fn division(dropped: usize, kept: usize) -> f64 {
+        Self::division_with_rows(dropped as f64, kept as f64, Self::ROW)
+    }
+
+    fn division_with_rows(dropped: f64, kept: f64, row: f64) -> f64 {
+        dropped + kept * (1.0 + 0.3 * row * dropped + row)
     }
 
     /// Prices for a whole context at its top level: [`CostModel::hybrid`], with the time of one

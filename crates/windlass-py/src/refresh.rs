@@ -1,0 +1,94 @@
+//! New capacity, for the array as it is or for the values of a table.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use windlass::circuits::SlotTable;
+
+use crate::array::{Parts, PyCiphertext};
+use crate::error::{exception, plain};
+use crate::handle::ServerKind;
+use crate::numbers::integers;
+use crate::runtime::{long, stopped};
+use crate::setting::{Kind, Setting};
+
+/// The largest plaintext modulus of a table: that of [`SlotTable`].
+const MOST: u64 = 1 << 8;
+
+/// The same array.
+pub fn plainly(py: Python<'_>, x: &PyCiphertext, progress: Option<&Bound<'_, PyAny>>) -> PyResult<PyCiphertext> {
+    let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
+    let refreshed = long(py, progress, "refresh", move |ticker| {
+        let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
+            return Err(windlass::Error::MissingBootstrappingKeys);
+        };
+        let refreshed = server.refresh_several_with(list, |stage| ticker.tell(stage.number, stage.count))?;
+        if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
+    })?;
+    Ok(x.result(refreshed, x.layout.clone(), x.numbers, x.clean).with_spread(x.spread))
+}
+
+/// The values of a table at the entries, one ciphertext after the other.
+pub fn with_table(
+    py: Python<'_>,
+    x: &PyCiphertext,
+    values: &Bound<'_, PyAny>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyCiphertext> {
+    let values = checked(py, &x.setting, values)?;
+    if x.elements {
+        let message = "refresh(table=...) has a value for each integer, and this array holds elements of slots";
+        return Err(plain(py, "NotIntegers", message));
+    }
+    // Slots beside the entries hold the value at 0 afterwards.
+    let clean = x.clean && values[0] == 0;
+    let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
+    let refreshed = long(py, progress, "refresh", move |ticker| {
+        let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
+            return Err(windlass::Error::MissingBootstrappingKeys);
+        };
+        let table = SlotTable::new(server.context(), &values)?;
+        let of = |(k, ct)| {
+            let tell = |done: usize, count: usize| ticker.tell(k * count + done, list.len() * count);
+            server.refresh_with_table_observed(ct, &table, |stage| tell(stage.number, stage.count))
+        };
+        let refreshed = list.iter().enumerate().map(of).collect::<windlass::Result<_>>()?;
+        if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
+    })?;
+    Ok(x.result(refreshed, x.layout.clone(), x.numbers, clean).with_spread(x.spread))
+}
+
+/// One value for each residue, of those that there are.
+fn checked(py: Python<'_>, setting: &Setting, values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let Kind::Exact(context) = &setting.kind else {
+        let message = "refresh(table=...) is for contexts of integers (BGV and BFV), and this one is CKKS";
+        return Err(plain(py, "ParameterError", message));
+    };
+    let modulus = context.ring().modulus().value();
+    if modulus > MOST {
+        let message = format!(
+            "refresh(table=...) is for moduli up to {MOST}, and this one is {modulus}; for a prime modulus \
+             context.table(values) is a circuit to apply after x.refresh()"
+        );
+        return Err(plain(py, "ParameterError", message));
+    }
+    let values = integers(values, "table")?;
+    if values.len() as u64 != modulus {
+        let message = format!(
+            "table: {} values, and {modulus} are needed: those at 0, 1, ..., {}, of which the last ones are those at \
+             ..., -2, -1",
+            values.len(),
+            modulus - 1
+        );
+        return Err(exception(py, "ShapeError", message, |data| {
+            data.set_item("expected", modulus)?;
+            data.set_item("got", values.len())
+        }));
+    }
+    let (least, end) = (-(modulus as i64 / 2), modulus as i64);
+    if let Some(index) = values.iter().position(|&x| x < least || x >= end) {
+        let message = format!("table: the value {} at index {index} is not in [{least}, {end})", values[index]);
+        return Err(exception(py, "ValueRangeError", message, |data| data.set_item("index", index)));
+    }
+    Ok(values)
+}
