@@ -54,7 +54,7 @@ impl BootstrapPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bootstrap::{BootstrapPreset, Mode};
+    use crate::{BootstrapPreset, Mode};
 
     /// Measured on `boot_n32768_p127`: 0.78 s for a refresh, 0.82 s with a square and 1.42 s with a table
     /// without a pattern (record of intel-xeon-207, 27 November 2026). Prices are of transforms, so that

@@ -4,12 +4,13 @@
 //! factors multiplies every power and switches it to the lowest of their levels, and an integer that
 //! is added is transformed for every prime. So the operations are priced one by one as bounds go
 //! through them. Those of linear maps are not: a plan knows its price. Neither are
-//! [`crate::evaluator::Evaluator::divided_product`]s.
+//! [`windlass_schemes::evaluator::Evaluator::divided_product`]s.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use windlass_circuits::CostModel;
+
 use super::{Expected, Forecast};
-use crate::circuits::CostModel;
 
 /// A sum of prices, in transforms of one row. It is the same in whatever order threads add to it.
 #[derive(Debug, Default)]

@@ -53,7 +53,8 @@ impl CostModel {
     }
 
     /// A row of a pointwise product with accumulation in a power-of-two ring, in transforms.
-    pub(crate) const ROW: f64 = 0.2;
+    #[doc(hidden)]
+    pub const ROW: f64 = 0.2;
 
     /// [`CostModel::hybrid`] for what a key switch at a level takes.
     pub fn at_level(params: &RlweParams, level: usize) -> Self {
@@ -91,7 +92,8 @@ impl CostModel {
 
     /// Dividing one polynomial by the product of `dropped` of its primes, so that `kept` are left:
     /// the price of a mod-down, or a modulus switch, of one part.
-    pub(crate) fn division(dropped: usize, kept: usize) -> f64 {
+    #[doc(hidden)]
+    pub fn division(dropped: usize, kept: usize) -> f64 {
         Self::division_with_rows(dropped as f64, kept as f64, Self::ROW)
     }
 
