@@ -3,6 +3,7 @@
 mod divided_product;
 mod evaluator;
 mod gathered;
+mod payments;
 mod switching;
 #[cfg(test)]
 mod tests;

@@ -102,7 +102,9 @@ fn the_plan_says_what_a_table_leaves() {
     let of = |f: fn(u64) -> u64| plan.forecast_table(&SlotTable::from_fn(ring, |x| f(x) % 127).unwrap()).unwrap();
     let [affine, square, mixed] = [of(|x| x + 5), of(|x| x * x), of(|x| (x * 0x9e37_79b9) >> 5)];
     assert!(plan.output_bits() - affine.output_bits < 3.0, "{affine:?}");
-    assert_eq!((affine.price, affine.events.inner_products), (plan.price(), plan.random_events().inner_products));
+    assert_eq!(affine.events.inner_products, plan.random_events().inner_products);
+    // One integer is added.
+    assert!(affine.price > plan.price() && affine.price < 1.01 * plan.price(), "{affine:?}, {}", plan.price());
     assert!(square.output_bits < affine.output_bits - 10.0 && mixed.output_bits < square.output_bits - 60.0);
     assert!(affine.price < square.price && square.price < mixed.price);
     assert!(mixed.events.total() > square.events.total() && mixed.failure_bits < plan.failure_bits());
