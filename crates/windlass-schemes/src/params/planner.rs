@@ -1,4 +1,4 @@
-//! From what a user wants to a parameter set.
+//! Plans a parameter set from a specification.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::security::max_log2_qp;
@@ -17,14 +17,14 @@ const MAX_CHAIN: usize = 60;
 const PRIME_SIZES: [u32; 8] = [50, 45, 40, 36, 33, 30, 28, 25];
 
 impl Params {
-    /// The set of least dimension that meets the specification; among those, the one with the
-    /// fewest digits.
+    /// The set with the smallest dimension that meets the specification; among those, the one with
+    /// the fewest digits.
     ///
-    /// Powers of two in which p splits completely are tried first, then all powers of two and odd m
-    /// with many slots in between.
+    /// The planner tries powers of two in which p splits completely, then all powers of two and odd
+    /// m with many slots in between.
     ///
-    /// Cost: milliseconds to seconds. What no ring of the tables can do is refused before any is
-    /// tried.
+    /// Cost: milliseconds to seconds. A specification that no ring of the tables can meet is
+    /// refused before any ring is tried.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p,

@@ -1,4 +1,4 @@
-//! Polynomials near functions, on an interval.
+//! Polynomial approximations of functions on an interval.
 
 use windlass_rlwe::Limits;
 
