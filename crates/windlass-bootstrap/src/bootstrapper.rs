@@ -1,4 +1,4 @@
-//! Running a plan on ciphertexts.
+//! Runs a bootstrapping plan on ciphertexts.
 
 use std::ops::ControlFlow;
 use std::slice::from_ref;

@@ -1,5 +1,5 @@
-//! Packed mode: the ways of unpacking and the orders of the maps that a specification leaves to
-//! choose among.
+//! The candidates of a packed bootstrapping: the ways of unpacking and the orders of the maps among
+//! which a specification lets the planner choose.
 
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;

@@ -1,4 +1,4 @@
-//! What a plan chose where its specification left it open.
+//! The choices that a plan made because its specification left them open.
 
 use std::fmt;
 

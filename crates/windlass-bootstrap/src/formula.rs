@@ -1,4 +1,5 @@
-//! The digits of one bootstrapping: how many are removed, and how large the removed part may be.
+//! The digits of one bootstrapping: how many are removed, and the largest value of the removed
+//! part.
 
 use windlass_ring::kernels::Shape;
 use windlass_ring::slots::PrimePower;

@@ -1,4 +1,4 @@
-//! Which Galois keys the maps of a plan may use, and the choice of plans with few of them.
+//! Decides which Galois keys the maps of a plan may use, and chooses plans with few keys.
 
 use std::collections::BTreeSet;
 

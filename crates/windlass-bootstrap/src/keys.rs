@@ -1,4 +1,4 @@
-//! What bootstrapping needs beside evaluation keys.
+//! The keys that bootstrapping needs in addition to evaluation keys.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! By which algorithm the linear maps are evaluated.
+//! Chooses the algorithm for each linear map.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! What secure parameters do not allow.
+//! The checks that secure parameters must pass.
 
 use windlass_rlwe::security::EstimateSource;
 use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};

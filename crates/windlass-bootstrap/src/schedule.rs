@@ -1,5 +1,5 @@
-//! The pipeline on noise bounds: which level each stage runs at, what it leaves, and what a
-//! ciphertext needs to be refreshed.
+//! Runs the pipeline on noise bounds. The result is the level of each stage, the capacity that it
+//! leaves, and the capacity that a ciphertext needs before a refresh.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Cyclotomic indices that suit bootstrapping over composite rings (Halevi–Shoup 2015, §6).
+//! Searches cyclotomic indices that are suitable for bootstrapping over composite rings
+//! (Halevi–Shoup 2015, §6).
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! How far a search for parameters is.
+//! The progress of a search for parameters.
 
 use std::fmt;
 

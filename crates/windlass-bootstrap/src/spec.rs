@@ -1,4 +1,4 @@
-//! What to do, and the numbers that follow from it.
+//! The specification of a bootstrapping, and the numbers that follow from it.
 
 use windlass_circuits::Method;
 use windlass_rlwe::KeyStrategy;

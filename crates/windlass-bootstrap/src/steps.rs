@@ -1,4 +1,4 @@
-//! The steps of a bootstrapping, and the maps that they are made of.
+//! The steps of a bootstrapping, and their linear maps.
 
 use std::sync::Arc;
 

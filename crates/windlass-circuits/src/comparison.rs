@@ -1,7 +1,7 @@
 //! Functions of two values in each slot, and of a value and an encrypted list.
 //!
-//! Over a field they come from functions of one value: a and b are equal where `a − b` is 0, and x
-//! is in a list where `Π_i (x − v_i)` is.
+//! Over a field they reduce to functions of one value: a equals b if `a − b` is 0, and x is in a
+//! list if `Π_i (x − v_i)` is 0.
 
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;

@@ -1,9 +1,8 @@
 //! Functions of the integers in slots: powers, equality, membership, comparison, tables.
 //!
-//! Over a field of p elements every function is a polynomial. What a function costs is the degree
-//! that it needs: an indicator is a power by Fermat's theorem, `1 − x^{p−1}` is 1 at 0 and 0
-//! elsewhere; a table over all residues has degree up to p − 1; a table over k arguments that are
-//! known beforehand needs no more than degree k − 1.
+//! Over a field of p elements every function is a polynomial, and its degree determines its cost.
+//! The indicator of 0 is `1 − x^{p−1}`, by Fermat's theorem. A table over all residues has degree
+//! up to p − 1. A table over k arguments that are known in advance has degree at most k − 1.
 
 use std::ops::RangeInclusive;
 

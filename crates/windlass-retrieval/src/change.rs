@@ -1,5 +1,5 @@
-//! Changes of tables in directories: rows added, replaced and removed by preparing the pieces that
-//! they lie in again.
+//! Changes tables in directories: rows are added, replaced and removed. Only the pieces that
+//! contain them are prepared again.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

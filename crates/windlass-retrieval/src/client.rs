@@ -1,4 +1,4 @@
-//! What a client does: keys, queries, rows out of answers.
+//! The client: keys, queries, and rows from answers.
 
 use std::sync::Arc;
 

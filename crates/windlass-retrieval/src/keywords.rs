@@ -1,14 +1,16 @@
 //! Rows by key: cuckoo hashing into bins that are whole polynomials.
 //!
-//! An entry is a tag of 64 bits (128 in tables whose keys are hidden), a length and bytes. The tag
-//! is a hash of the key under the table's seed and says in which bins the entry may lie: one of two,
-//! or the only one where entries are so small that bins fill evenly by themselves. A client asks for
-//! all of them, so that the server learns nothing, and looks for its tag. Long rows are cut into
-//! fragments, each an entry of its own; every lookup asks for as many fragments as the longest row
+//! An entry is a tag of 64 bits (128 in tables with hidden keys), a length and bytes. The tag is a
+//! hash of the key under the table's seed. It determines the bins in which the entry may be: one of
+//! two, or a single one if entries are so small that bins fill evenly. A client asks for all of
+//! these bins, so that the server learns nothing, and looks for its tag. Long rows are cut into
+//! fragments, each a separate entry. Every lookup asks for as many fragments as the longest row
 //! has.
 //!
-//! A key that is not there has no tag in its bins, which only the client sees; another key's tag is
-//! taken for it with probability entries/2^64 (entries/2^128).
+//! If a key is missing, its bins do not contain its tag; only the client sees this.
+//!
+//! **Warning.** With probability entries/2^64 (entries/2^128 with hidden keys) the tag of another
+//! key matches, and the client gets a wrong row. No error is returned.
 
 use std::ops::Range;
 

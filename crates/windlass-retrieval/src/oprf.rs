@@ -1,6 +1,6 @@
 //! An oblivious pseudorandom function: RFC 9497, OPRF(ristretto255, SHA-512), mode 0x00.
 //!
-//! A client hides a key x from the server, and the server keeps its own key k to itself:
+//! A client hides its input x from the server, and the server hides its key k from the client:
 //!
 //! ```text
 //! client   T = HashToGroup(x),  blind r random,  sends  B = r·T
@@ -8,9 +8,9 @@
 //! client   N = r^{−1}·E = k·T,  F(x) = SHA-512(len(x) ‖ x ‖ len(N) ‖ N ‖ "Finalize")
 //! ```
 //!
-//! B is a uniform point whatever x is. Whoever does not have k computes F(x) with the server's help
-//! alone, one x for each point that it evaluates. The arithmetic of the curve is that of
-//! curve25519-dalek; what is here is held to the vectors of the RFC.
+//! B is a uniform point for every x. Without k, a party can compute F(x) only with the server's
+//! help, one x for each point that the server evaluates. The curve arithmetic is that of
+//! curve25519-dalek. This module is tested with the vectors of the RFC.
 
 use std::path::Path;
 

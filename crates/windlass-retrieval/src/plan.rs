@@ -1,4 +1,4 @@
-//! Choosing the layout of a table: everything is stated before anything is made.
+//! Chooses the layout of a table. All sizes and costs are known before anything is made.
 
 use crate::bins::Hashing;
 use crate::bounds::Errors;

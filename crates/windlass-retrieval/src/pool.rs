@@ -1,4 +1,5 @@
-//! Memory of queries, used again: fresh pages cost more than what is written to them.
+//! Reuses the memory of queries, since fresh pages are more expensive than the data written to
+//! them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

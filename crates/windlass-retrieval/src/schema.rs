@@ -1,4 +1,4 @@
-//! The public description of a table: what a server publishes so that clients can ask.
+//! The public description of a table, which a server publishes so that clients can make queries.
 
 use std::sync::Arc;
 

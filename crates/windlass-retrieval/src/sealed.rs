@@ -1,4 +1,4 @@
-//! What is in a table whose keys are hidden: sealed rows.
+//! Sealed rows: the content of a table with hidden keys.
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce, Tag};

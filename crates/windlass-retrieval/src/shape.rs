@@ -1,4 +1,4 @@
-//! The public shape of a prepared table: everything that a client must know to ask.
+//! The public shape of a prepared table: everything that a client needs for a query.
 
 use std::sync::Arc;
 

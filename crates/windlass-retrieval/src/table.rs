@@ -1,4 +1,4 @@
-//! Prepared tables: made from rows, in memory or in a directory, and asked.
+//! Prepared tables: made from rows, in memory or in a directory, and used by queries.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What all keys and ciphertexts of one parameter set share.
+//! The data that all keys and ciphertexts of one parameter set share.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The generator that secrets are made with.
+//! The random generator for secrets.
 
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};

@@ -56,7 +56,7 @@ pub enum Error {
     /// There is no option with this name.
     #[error("no {what} is called {given:?}; there are {}", known.join(", "))]
     UnknownName {
-        /// What is chosen, in the singular.
+        /// The kind of option, in the singular.
         what: &'static str,
         /// The name given.
         given: String,

@@ -1,4 +1,4 @@
-//! Files that are either whole or not there.
+//! Writes files atomically: a file is either complete or does not exist.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};

@@ -1,4 +1,4 @@
-//! The constants of linear plans, as they lie in memory.
+//! The constants of linear plans, in their memory layout.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Evaluation keys ready for use: both halves, as they lie in memory.
+//! Evaluation keys ready for use: both halves, in their memory layout.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Values on the wire: plain data under version 1, turned into library values only against a given
-//! context.
+//! The plain data of version 1. It is converted to library values only against a given context.
 
 use std::path::Path;
 use std::sync::Arc;

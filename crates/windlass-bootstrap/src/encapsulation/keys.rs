@@ -1,5 +1,5 @@
-//! The keys of the encapsulation: the switch to the ephemeral secret, and that secret under the
-//! main one.
+//! The keys of the encapsulation: the switching key to the ephemeral secret, and an encryption of
+//! that secret under the main one.
 
 use std::sync::Arc;
 

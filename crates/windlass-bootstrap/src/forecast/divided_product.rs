@@ -1,4 +1,4 @@
-//! Products of sums that are divided by p, on noise bounds: as the engine does it, step by step.
+//! The noise of products of sums that are divided by p. It follows the engine step by step.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{Bound, RandomEvents};

@@ -1,4 +1,4 @@
-//! Running a circuit on noise bounds alone.
+//! Runs a circuit on noise bounds instead of ciphertexts.
 
 mod divided_product;
 mod evaluator;

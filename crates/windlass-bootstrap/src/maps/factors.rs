@@ -1,4 +1,4 @@
-//! The factors of a composite m, and the hypercube with dimensions for each.
+//! The factors of a composite m, and a hypercube with dimensions for each factor.
 
 use std::cmp::Reverse;
 use std::ops::Range;

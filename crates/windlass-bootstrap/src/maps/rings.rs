@@ -1,4 +1,4 @@
-//! The rings that the maps are made for.
+//! The rings for which the maps are made.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a transform between slots and coefficients is.
+//! The interface of a transform between slots and coefficients.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Running a plan.
+//! Runs a plan of digit removal.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

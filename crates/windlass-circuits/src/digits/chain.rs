@@ -1,4 +1,4 @@
-//! Chains of products, of which sums know a digit.
+//! Chains of products. Linear combinations of the products give a digit to higher precision.
 
 use std::ops::RangeInclusive;
 

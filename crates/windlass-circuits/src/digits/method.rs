@@ -1,4 +1,4 @@
-//! What a method of digit removal is.
+//! The interface of a method of digit removal.
 
 use std::fmt;
 use std::ops::RangeInclusive;

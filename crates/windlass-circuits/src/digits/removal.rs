@@ -1,4 +1,4 @@
-//! Which polynomials to use, and what they cost.
+//! Chooses the polynomials of a digit removal, and computes their cost.
 
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Limits;

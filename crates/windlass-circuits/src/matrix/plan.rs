@@ -1,4 +1,4 @@
-//! Plans: a matrix with the cheapest way to multiply by it.
+//! Plans: a matrix with the cheapest layout for its product.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

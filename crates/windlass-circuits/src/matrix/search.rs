@@ -1,4 +1,4 @@
-//! Pricing the ways to multiply by a matrix, before any of its constants is encoded.
+//! Computes the price of each layout of a matrix product, before any constant is encoded.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Which factors are unrolled together.
+//! Chooses which factors of a trace are unrolled together.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Functions made of sums.
+//! Functions that consist of sums over automorphisms.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Vectors as callers have them.
+//! Vectors in the types that callers have.
 
 use crate::error::{Error, Result};
 

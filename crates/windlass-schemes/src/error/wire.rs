@@ -29,7 +29,7 @@ pub enum WireError {
     /// A file of another kind, or of a kind that does not exist.
     #[error("expected {expected}, found {}", found.map_or_else(|| format!("unknown kind {code}"), |kind| kind.to_string()))]
     WrongKind {
-        /// The kind that was asked for.
+        /// The requested kind.
         expected: Kind,
         /// The kind in the header; `None` if its code is unknown.
         found: Option<Kind>,

@@ -2,7 +2,7 @@
 
 use crate::names::by_name;
 
-/// How a ciphertext is switched to the ephemeral key, in whose small modulus all its security lies.
+/// How a ciphertext is switched to the ephemeral key, whose security depends on its small modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Encapsulation {
     /// In one digit, by special primes: a key modulo Q_in·P'.
