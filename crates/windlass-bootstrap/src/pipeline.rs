@@ -83,7 +83,7 @@ impl LinearStep {
 /// together in the ring of messages.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
-    /// Where it comes apart: the working ring, but for what is split before the front end.
+    /// The ring in which it is split: the working ring, unless it is split before the front end.
     pub side: Side,
     pub apart: StageName,
     pub together: StageName,

@@ -96,7 +96,7 @@ impl<'a> Forecaster<'a> {
         self.circuit.working.capacity(x)
     }
 
-    /// The ciphertext at the front end, if it may go on.
+    /// The ciphertext at the front end, if it has enough capacity to continue.
     fn arrive(&mut self, x: Expected) -> Result<Expected> {
         let input = &self.pipeline.input;
         let arrived = self.circuit.working.switch(&x, input.arrival);

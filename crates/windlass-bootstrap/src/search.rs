@@ -88,7 +88,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The candidate of this index; `None` where m does not suit or is outside of what is searched.
+    /// The candidate of this index; `None` if m does not suit or is outside of what is searched.
     ///
     /// # Errors
     /// As [`search`].

@@ -56,7 +56,7 @@ impl Power {
     /// `x^e`.
     ///
     /// # Errors
-    /// What the evaluator reports.
+    /// Errors of the evaluator.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.raise(x, |a| evaluator.square(a), |a, b| evaluator.multiply(a, b))
     }
@@ -110,7 +110,7 @@ impl SlotFunction {
     /// Cost: an interpolation of about p·log p steps where p − 1 has small factors.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::ShapeMismatch`]
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime; [`Error::ShapeMismatch`]
     /// for more than p values.
     pub fn from_table<T: Integer>(ring: &SlotRing, values: &[T]) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
@@ -133,7 +133,7 @@ impl SlotFunction {
     /// residues, 0 outside the range.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for a
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime; [`Error::OutOfRange`] for a
     /// range that is empty, longer than p, or longer than 2^12 for p above 2^17.
     pub fn on_range<T: Integer>(ring: &SlotRing, range: RangeInclusive<i64>, f: impl Fn(i64) -> T) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
@@ -159,7 +159,7 @@ impl SlotFunction {
     /// difference is 0.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime.
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime.
     pub fn is_zero(ring: &SlotRing) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
         Ok(Self::of_polynomial(format!("a test for zero modulo {}", modulus.value()), modulus, &[0, 1], true))

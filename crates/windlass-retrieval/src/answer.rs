@@ -82,7 +82,7 @@ impl Part {
     /// The messages modulo 2^{message bits}, centred.
     ///
     /// # Errors
-    /// [`Error::NotDecryptable`] when a coefficient is further from any message than the bound of
+    /// [`Error::NotDecryptable`] if a coefficient is further from any message than the bound of
     /// the error allows: under another key almost every answer has one.
     pub fn decrypt(&self, setting: &Setting, message_bits: u32, secret: &SecretKey) -> Result<Zeroizing<Vec<i64>>> {
         self.decrypt_at(setting, message_bits, 0.., secret)

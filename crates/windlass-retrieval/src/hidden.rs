@@ -62,8 +62,8 @@ fn outputs_of(key: &OprfKey, names: Vec<&[u8]>) -> Result<Zeroizing<Vec<[u8; OUT
     Ok(outputs)
 }
 
-/// Rows whose keys are hidden. They are sealed when the schema is known under which the table is made:
-/// a build that goes on keeps the one that it began with.
+/// Rows whose keys are hidden. They are sealed when the schema is known under which the table is
+/// made: a build that is continued keeps the schema that it started with.
 struct Hidden<'a, K, R> {
     rows: &'a [(K, R)],
     outputs: Zeroizing<Vec<[u8; OUTPUT]>>,

@@ -117,7 +117,7 @@ impl Keywords {
         bin_bytes(message_bits).saturating_sub(BIN) / (self.overhead() + value)
     }
 
-    /// Checks what somebody else may have written.
+    /// Checks data from an untrusted party.
     pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
         Limits::between(1, 2).check("the bins of a key", self.choices)?;
         Limits::between(1, crate::query::MOST_ROWS).check("the fragments of a row", self.fragments)?;
@@ -160,11 +160,11 @@ impl Keywords {
         fragments.flat_map(bins).map(|polynomial| Selection { polynomial, record: 0 }).collect()
     }
 
-    /// Appends the fragments of a key's row, from number `first` on, out of their decrypted bins;
-    /// whether another one follows. None when the key is not there.
+    /// Appends the fragments of a key's row, from number `first` on, from their decrypted bins.
+    /// Returns whether another fragment follows; `None` if the key is missing.
     ///
     /// # Errors
-    /// [`Error::BadRow`] when a bin cannot be read, or a fragment is missing.
+    /// [`Error::BadRow`] if a bin cannot be read, or a fragment is missing.
     pub(crate) fn append(
         &self,
         shape: &Shape,
@@ -201,7 +201,7 @@ impl Keywords {
     /// How many fragments a row takes; an empty one takes one as well.
     ///
     /// # Errors
-    /// [`Error::EntryTooLong`] when they are more than lookups ask for.
+    /// [`Error::EntryTooLong`] if they are more than lookups ask for.
     pub(crate) fn fragments_of(&self, key: &[u8], row: &[u8]) -> Result<usize> {
         let most = self.longest_row();
         if row.len() > most {

@@ -97,7 +97,7 @@ fn points(bytes: &[u8], what: &'static str) -> Result<Vec<RistrettoPoint>> {
     Ok(points)
 }
 
-/// The key of a server: whoever has it can compute the function of anything.
+/// The key of a server. With it, the function can be computed for any input.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct OprfKey(Scalar);
 
@@ -168,7 +168,7 @@ impl OprfKey {
     /// Writes the key to a new file that its owner alone may read.
     ///
     /// # Errors
-    /// [`Error::Wire`] when the file is there already or cannot be written.
+    /// [`Error::Wire`] if the file exists already or cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = Zeroizing::new(format!("{FORMAT}{}\n", *Zeroizing::new(hex(self.0.as_bytes()))));
         Ok(write_new(path, text.as_bytes(), Access::Owner)?)
@@ -179,7 +179,7 @@ impl OprfKey {
         (RISTRETTO_BASEPOINT_POINT * self.0).compress().to_bytes()
     }
 
-    /// F(x), as the server computes it for keys of its own.
+    /// F(x), as the server computes it for its own keys.
     ///
     /// # Errors
     /// [`Error::LongKey`].
@@ -196,7 +196,7 @@ impl OprfKey {
         Ok(points.iter().flat_map(|point| (point * self.0).compress().to_bytes()).collect())
     }
 
-    /// 32 bytes for another purpose, of which nobody without the key knows anything.
+    /// 32 bytes for another purpose, pseudorandom without the key.
     pub(crate) fn derive(&self, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut code = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes keys of any length");
         code.update(purpose);

@@ -54,7 +54,7 @@ impl Oprf {
         RowStatistics { longest, fixed: longest > 0, total, ..rows }
     }
 
-    /// Checks what somebody else may have written.
+    /// Checks data from an untrusted party.
     pub(crate) fn check(&self, keywords: Option<&Keywords>) -> Result<()> {
         let bad = |reason: &str| Err(Error::BadSchema { reason: reason.to_owned() });
         let Some(keywords) = keywords else { return bad("hidden keys in a table of rows by number") };

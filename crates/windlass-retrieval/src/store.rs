@@ -237,7 +237,7 @@ impl Table {
     /// Opens a table: its pieces are mapped, and their checksums computed if `verify`.
     ///
     /// # Errors
-    /// [`Error::BadFile`] when something is missing or not what the table says.
+    /// [`Error::BadFile`] if something is missing or not what the table says.
     pub fn open(dir: &Path, verify: bool) -> Result<Self> {
         let manifest = dir.join(MANIFEST);
         if !manifest.exists() && dir.join(BUILDING).exists() {
@@ -262,8 +262,8 @@ impl Table {
         open_version(dir, &read, version, verify)
     }
 
-    /// Names a directory's current version among all that it ever held, and among those of its
-    /// copies: SHA-256 of what it says of itself. [`Self::version`] is that of an open table.
+    /// Identifies a directory's current version among all that it ever held, and among those of its
+    /// copies: the SHA-256 of its manifest. [`Self::version`] is that of an open table.
     ///
     /// # Errors
     /// [`Error::BadFile`].

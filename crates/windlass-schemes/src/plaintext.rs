@@ -219,7 +219,7 @@ impl Plaintext {
         Ok(Self::wrap(&self.slots, coefficients, self.content.max(other.content)))
     }
 
-    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.
+    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is not a unit modulo m.
     pub fn automorphism(&self, t: u64) -> Result<Self> {
         if t == 1 {
             return Ok(self.clone());

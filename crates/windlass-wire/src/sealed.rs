@@ -281,7 +281,7 @@ impl<'a> Sealed<'a> {
 /// and gives the file's size in bytes.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
 /// behind. [`windlass_schemes::Error::Rlwe`] without entropy.
 pub fn save_sealed<C: FileContext>(
     path: &Path,

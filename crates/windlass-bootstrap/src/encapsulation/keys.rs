@@ -52,7 +52,7 @@ impl SeededPair {
         Self { seed, b, a }
     }
 
-    /// Rebuilds it from the seed of a, and b. `None` when b is not over these primes of the
+    /// Rebuilds it from the seed of a, and b. `None` if b is not over these primes of the
     /// context.
     fn from_parts(context: &Context, wide: &Basis, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
         if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != wide {

@@ -258,7 +258,7 @@ impl<R: Plannable> MatrixPlan<R> {
         .collect()
     }
 
-    /// The output, of which the evaluator knows the rows from what stands beside them.
+    /// The output, with its rows marked as entries for the evaluator.
     fn known<E: Prepares<R>>(
         &self,
         evaluator: &E,

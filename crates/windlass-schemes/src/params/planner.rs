@@ -29,7 +29,7 @@ impl Params {
     /// # Errors
     /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p,
     /// bits that are not finite; [`Error::Ring`] for p^r not below 2^45 and for an m that no ring
-    /// has; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
+    /// has; [`Error::NoParameters`] if nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         spec.check()?;
         let reach = Reach::new(spec);
@@ -181,7 +181,7 @@ impl Chain {
     }
 }
 
-/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` when the ring
+/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` if the ring
 /// has no primes of 50 bits.
 fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     let params = Params::new("insecure_noise_estimate", spec.scheme, (spec.p, spec.r), None, toy(m)).ok()?;
@@ -189,7 +189,7 @@ fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     Some(fixed + each * spec.depth as f64)
 }
 
-/// Why a set does not do; `None` when a fresh ciphertext survives the linear maps and
+/// Why a set does not do; `None` if a fresh ciphertext survives the linear maps and
 /// multiplications with the capacity asked for, by the noise bounds that the engine keeps.
 fn shortfall(spec: &ParamSpec, params: &Params) -> Option<String> {
     let (rlwe, noise) = (params.rlwe(), params.noise());

@@ -72,7 +72,7 @@ impl Reach {
         self.octaves.iter().any(|octave| octave.log_n == log_n)
     }
 
-    /// Why no ring can do it; `None` where one may.
+    /// Why no ring can do it; `None` if one may.
     pub fn refusal(&self, spec: &ParamSpec) -> Option<String> {
         if spec.m.is_some() || self.octaves.iter().any(|octave| octave.carries(spec.depth)) {
             return None;

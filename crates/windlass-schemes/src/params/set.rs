@@ -132,7 +132,7 @@ impl Params {
     /// Builds the plaintext ring with its slots.
     ///
     /// # Errors
-    /// [`crate::Error::Ring`] when the ring layer refuses.
+    /// [`crate::Error::Ring`] if the ring layer refuses.
     pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
         self.slot_ring_with_isa(Isa::best())
     }
@@ -152,7 +152,7 @@ impl Params {
     /// Builds the transforms of all primes.
     ///
     /// # Errors
-    /// [`crate::Error::Rlwe`] when a transform cannot be built.
+    /// [`crate::Error::Rlwe`] if a transform cannot be built.
     pub fn context(&self) -> Result<Arc<Context>> {
         Ok(Context::new(self.rlwe.clone())?)
     }

@@ -226,7 +226,7 @@ impl Ciphertext {
     /// A ciphertext as a file states it, all checked one by one before.
     ///
     /// # Errors
-    /// [`Error::ModulusExhausted`] when values within the bounds do not fit the modulus.
+    /// [`Error::ModulusExhausted`] if values within the bounds do not fit the modulus.
     #[doc(hidden)]
     pub fn from_file((context, key): (&Arc<CkksContext>, KeyId), parts: Parts, filed: FiledInfo) -> Result<Self> {
         let FiledInfo { degree, slots, magnitude, beside, deviation, own } = filed;

@@ -81,7 +81,7 @@ impl Encryptor {
     ///
     /// # Errors
     /// [`Error::SlotCount`]; [`Error::NotFinite`] for NaN and infinities; [`Error::ValueTooLarge`]
-    /// for |z| > 1, [`Error::BoundTooLarge`] when 1 does not fit the modulus at this scale.
+    /// for |z| > 1, [`Error::BoundTooLarge`] if 1 does not fit the modulus at this scale.
     pub fn encrypt(&self, values: &[Complex64], rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.encrypt_bounded(values, 1.0, rng)
     }
@@ -190,7 +190,7 @@ impl Decryptor {
     ///
     /// # Errors
     /// As [`Self::decrypt`]; [`Error::OutOfRange`] for κ outside 1..=128 or no decryptions;
-    /// [`Error::PrecisionExhausted`] when less than one bit of the values would be left.
+    /// [`Error::PrecisionExhausted`] if less than one bit of the values would be left.
     pub fn decrypt_public(
         &self,
         ct: &Ciphertext,

@@ -51,7 +51,7 @@ impl CkksSpec {
     /// number of digits that fits.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] when no
+    /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] if no
     /// ring of the tables does.
     pub fn secure(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
         SCALE_BITS.check("the scale in bits", scale_bits)?;

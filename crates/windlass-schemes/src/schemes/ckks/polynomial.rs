@@ -35,7 +35,7 @@ impl Polynomial {
     /// Σ c_k·x^k, lowest first.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] when there is
+    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] if there is
     /// none at all.
     pub fn monomial(coefficients: &[f64]) -> Result<Self> {
         Self::new(coefficients, PowerBasis::Monomial)
@@ -44,7 +44,7 @@ impl Polynomial {
     /// Σ c_k·T_k on an interval.
     ///
     /// # Errors
-    /// As [`Self::monomial`]; [`Error::OutOfRange`] when the interval is empty.
+    /// As [`Self::monomial`]; [`Error::OutOfRange`] if the interval is empty.
     pub fn chebyshev(coefficients: &[f64], low: f64, high: f64) -> Result<Self> {
         check_interval(low, high)?;
         Self::new(coefficients, PowerBasis::Chebyshev { low, high })
