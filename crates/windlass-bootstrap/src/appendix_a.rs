@@ -1,6 +1,8 @@
-//! The parameters of the decryption formula of 2015 by its authors' rule (Halevi–Shoup 2015,
-//! Appendix A). Bootstrappings here choose by [`DecryptionFormula`](super::DecryptionFormula),
-//! whose bound has a stated probability; this is the rule that it is compared with.
+//! The parameters of the 2015 decryption formula by the rule of its authors (Halevi–Shoup 2015,
+//! Appendix A).
+//!
+//! Bootstrapping here uses [`DecryptionFormula`](super::DecryptionFormula) instead, whose bound has
+//! a stated probability. This module exists for comparison.
 
 use windlass_ring::RingError;
 use windlass_ring::kernels::Shape;

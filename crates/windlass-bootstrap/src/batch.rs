@@ -1,11 +1,10 @@
-//! As many ciphertexts of integers as a slot has coefficients, refreshed as one of elements
-//! (Halevi–Shoup 2018, §8).
+//! Refreshes several ciphertexts of integers as one ciphertext of elements (Halevi–Shoup 2018, §8).
 //!
-//! With d the degree of a slot, d ciphertexts with integers x_k in their slots become one with
-//! `Σ_k ε_k·x_k`, ε a basis of the slots. A packed bootstrapping takes it apart for the sake of its
-//! digits anyway. Where its maps to the coefficients come first it ends there: the parts are the
-//! results, which are neither put together nor taken apart a second time. Where they come last the
-//! result comes apart in the ring of messages, by keys that the bootstrapping has.
+//! Let d be the degree of a slot. A batch combines d ciphertexts with integers x_k in their slots
+//! into `Σ_k ε_k·x_k`, where ε is a basis of the slots. A packed bootstrapping unpacks this for
+//! digit removal anyway. If its maps to the coefficients come first, it can end there: the parts
+//! are the results, and they are not repacked and unpacked again. If those maps come last, the
+//! result is unpacked in the ring of messages, with keys that the bootstrapping has.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

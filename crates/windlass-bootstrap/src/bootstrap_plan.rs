@@ -45,7 +45,7 @@ impl BootstrapPlan {
     /// [`BootstrapError::TooLikelyToFail`] under parameters that are
     /// [`windlass_rlwe::Assurance::Secure`]; [`BootstrapError::Unsupported`],
     /// [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
-    /// [`windlass_schemes::Error::Ring`] for a p that is no prime or divides m; [`BootstrapError::Partition`]
+    /// [`windlass_schemes::Error::Ring`] for a p that is not a prime or divides m; [`BootstrapError::Partition`]
     /// for one that does not fit, and [`BootstrapError::Factors`]; [`BootstrapError::TooManyKeys`],
     /// and those of [`windlass_circuits::LinearPlan::new`] for a strategy that the keys do not carry.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
@@ -188,8 +188,8 @@ impl BootstrapPlan {
         self.required_keys().into_iter().map(|t| (t, level(&t))).collect()
     }
 
-    /// Bits of capacity that are enough for a ciphertext to be refreshed, whatever its level, as
-    /// forecast.
+    /// The forecast bits of capacity with which any ciphertext can be refreshed, for every level of
+    /// it.
     pub fn least_input_bits(&self) -> f64 {
         self.schedule.least_input_bits
     }

@@ -1,4 +1,4 @@
-//! Running a plan on ciphertexts.
+//! Runs a bootstrapping plan on ciphertexts.
 
 use std::ops::ControlFlow;
 use std::slice::from_ref;
@@ -216,9 +216,9 @@ impl Bootstrapper {
     /// the constants of the bootstrapping.
     ///
     /// # Errors
-    /// Those of [`Self::refresh`], [`BootstrapError::CapacityTooLow`] in place of
+    /// Those of [`Self::refresh`], with [`BootstrapError::CapacityTooLow`] instead of
     /// [`windlass_schemes::Error::CapacityExhausted`]; those of [`BatchPlan::new`];
-    /// [`windlass_schemes::Error::ShapeMismatch`] for more than [`BatchPlan::size`].
+    /// [`windlass_schemes::Error::ShapeMismatch`] if there are more than [`BatchPlan::size`].
     pub fn refresh_batch(&self, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         self.refresh_batch_with(batch, |_| ControlFlow::Continue(()))
     }

@@ -1,5 +1,5 @@
-//! Packed mode: the ways of unpacking and the orders of the maps that a specification leaves to
-//! choose among.
+//! The candidates of a packed bootstrapping: the ways of unpacking and the orders of the maps among
+//! which a specification lets the planner choose.
 
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
@@ -21,7 +21,7 @@ pub(super) fn orders(params: &RlweParams, spec: &BootstrapSpec) -> Vec<Order> {
 /// What the specification leaves to choose among: none of them is [`Unpacking::Automatic`].
 ///
 /// # Errors
-/// [`BootstrapError::Unsupported`] for monomials where m is no power of two or the stages are
+/// [`BootstrapError::Unsupported`] for monomials where m is not a power of two or the stages are
 /// not linear over what they split, and for constants that do not fit into memory.
 pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &BootstrapSpec) -> Result<Vec<Unpacking>> {
     let unsupported = |what: String| Err(BootstrapError::Unsupported { what }.into());

@@ -1,4 +1,4 @@
-//! What a plan chose where its specification left it open.
+//! The choices that a plan made because its specification left them open.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct Choices {
     pub digits: Method,
 }
 
-/// Ends of merged stages: `1,6,12`, or `-` where there are none.
+/// Ends of merged stages: `1,6,12`, or `-` if no stages are merged.
 fn ends(list: &[usize]) -> String {
     if list.is_empty() { "-".into() } else { list.iter().map(usize::to_string).collect::<Vec<_>>().join(",") }
 }

@@ -1,4 +1,4 @@
-//! How many multiplications a refreshed ciphertext allows, as forecast.
+//! Forecasts how many multiplications a refreshed ciphertext allows.
 
 use windlass_rlwe::{Bound, NoiseModel};
 use windlass_schemes::schemes::products_left;

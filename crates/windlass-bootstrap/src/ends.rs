@@ -1,5 +1,5 @@
-//! Where a batch of ciphertexts becomes one, and where that comes apart: the two ends of a
-//! bootstrapping by batches.
+//! The two ends of a batched bootstrapping: packing a batch into one ciphertext, and unpacking the
+//! result.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! The ephemeral secret of the encapsulation, and what a row of its multiplication matrix adds up
-//! to.
+//! The ephemeral secret of the encapsulation, and the sum over a row of its multiplication matrix.
 
 use rand_core::RngCore;
 use windlass_ring::kernels::Shape;

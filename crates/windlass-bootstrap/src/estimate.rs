@@ -1,4 +1,4 @@
-//! What a plan will take, before anything is made: bytes of keys, and time.
+//! Estimates the cost of a plan before anything is made: bytes of keys, and time.
 
 use std::sync::Arc;
 

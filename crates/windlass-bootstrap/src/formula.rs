@@ -1,4 +1,5 @@
-//! The digits of one bootstrapping: how many are removed, and how large the removed part may be.
+//! The digits of one bootstrapping: how many are removed, and the largest value of the removed
+//! part.
 
 use windlass_ring::kernels::Shape;
 use windlass_ring::slots::PrimePower;
@@ -19,7 +20,8 @@ pub struct DecryptionFormula {
     pub exponent: u32,
     /// v = e − r.
     pub removed: u32,
-    /// No coefficient of the removed part is larger, but for [`Self::failure_bits`].
+    /// The bound on every coefficient of the removed part, except with probability
+    /// [`Self::failure_bits`].
     pub bound: u64,
     /// e' of Halevi–Shoup 2015: digits that are made zero and divided out beforehand; 0 for
     /// [`FrontEnd::PrimePower`].
@@ -61,7 +63,7 @@ impl Rounding {
         }
     }
 
-    /// What no coefficient exceeds, but for 2^−f.
+    /// The bound on every coefficient, except with probability 2^−f.
     fn bound(&self, failure_bits: f64) -> f64 {
         let tail = (2.0 * std::f64::consts::LN_2 * (failure_bits + self.log2_both_sides)).sqrt();
         (tail * self.deviation).min(self.certain)
@@ -97,7 +99,7 @@ impl DecryptionFormula {
     /// before the rounding adds less than a half.
     ///
     /// # Errors
-    /// [`windlass_schemes::Error::Ring`] when p^r is not a supported prime power;
+    /// [`windlass_schemes::Error::Ring`] if p^r is not a supported prime power;
     /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`];
     /// [`BootstrapError::Unsupported`] for a plaintext modulus that is too large, and for parameters
     /// of Appendix A that belong to another m, p^r or front end.
@@ -143,8 +145,8 @@ impl DecryptionFormula {
         }
     }
 
-    /// e − e' digits are removed, whatever they hold. With s = p^{r−e'} the removed part is at most
-    /// T·(1 + 3s) + 2s for a rounding error of at most T: so large may T be.
+    /// e − e' digits are removed, for all their values. With s = p^{r−e'} the removed part is at
+    /// most T·(1 + 3s) + 2s for a rounding error of at most T. This gives the largest allowed T.
     fn by_appendix_a(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec, found: &AppendixA) -> Result<Self> {
         let &AppendixA { exponent, cleared, alpha, .. } = found;
         let refused = |what: String| Err(BootstrapError::Unsupported { what }.into());

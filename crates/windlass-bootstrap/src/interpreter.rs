@@ -1,12 +1,12 @@
-//! The one interpreter of pipelines, over whatever evaluates them.
+//! The one interpreter of pipelines, for every kind of evaluator.
 //!
-//! Parts of a ciphertext are gone through depth first, so that of a tree of splits one path is
-//! held. Near the leaves as many parts as there are threads are taken together: their digits are
-//! removed side by side. So beside the path there are at most as many parts, and as many digit
-//! removals with their intermediate values, as the pool has threads; on one thread there is one.
+//! Unpacking makes a tree of splits. The interpreter visits it depth first, so that only one path
+//! is in memory. Near the leaves it takes a group of as many parts as there are threads and removes
+//! their digits in parallel. So besides the path, memory holds at most as many parts, and as many
+//! digit removals with their intermediate values, as the pool has threads.
 //!
-//! Several ciphertexts that are refreshed together are such a group from the start. Linear maps
-//! take a group at once ([`LinearPlan::apply_each`](windlass_circuits::LinearPlan::apply_each)).
+//! Several ciphertexts that are refreshed together form such a group from the start. Linear maps
+//! process a group at once ([`LinearPlan::apply_each`](windlass_circuits::LinearPlan::apply_each)).
 
 use std::collections::BTreeMap;
 use std::slice::from_ref;

@@ -1,4 +1,4 @@
-//! Which Galois keys the maps of a plan may use, and the choice of plans with few of them.
+//! Decides which Galois keys the maps of a plan may use, and chooses plans with few keys.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::spec::BootstrapSpec;
 /// What the maps of one plan may use.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct KeyRule {
-    /// The automorphisms that have keys; `None` where keys are made for the plan.
+    /// The automorphisms that have keys; `None` if keys are made for the plan.
     pub keys: Option<BTreeSet<u64>>,
     /// What a key of one map counts for, in automorphisms of a hoisted ciphertext.
     price: f64,
@@ -69,7 +69,7 @@ impl KeyRule {
     }
 }
 
-/// The steps by the one rule that there is; of several the cheapest with few enough keys.
+/// The steps by the given rule; if there are several rules, the cheapest with few enough keys.
 ///
 /// # Errors
 /// Those of making steps; [`BootstrapError::TooManyKeys`].

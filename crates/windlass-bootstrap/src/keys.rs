@@ -1,4 +1,4 @@
-//! What bootstrapping needs beside evaluation keys.
+//! The keys that bootstrapping needs in addition to evaluation keys.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ impl BootstrapKeys {
         self.encrypted_secret.parts()
     }
 
-    /// Rebuilds keys from a file; `None` when a part is not what [`Self::generate`] makes for this
+    /// Rebuilds keys from a file; `None` if a part is not what [`Self::generate`] makes for this
     /// plan.
     #[doc(hidden)]
     pub fn from_parts(

@@ -1,12 +1,17 @@
-//! Bootstrapping: new capacity for spent ciphertexts, BGV and BFV alike.
+//! Bootstrapping of BGV and BFV ciphertexts: a refreshed ciphertext has the same message and new
+//! capacity.
 //!
-//! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs;
-//! [`BootstrapKeys`] are the public keys it needs beside Galois and relinearisation keys; a
-//! [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace,
-//! digit removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots,
-//! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
-//! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in
-//! `docs/math/bootstrapping.md`.
+//! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs.
+//! [`BootstrapKeys`] are the public keys that it needs in addition to Galois and relinearisation
+//! keys. A [`Bootstrapper`] runs it. There are two modes:
+//!
+//! - Thin, for integers in slots: slots to coefficients, front end, coefficients to slots, trace,
+//!   digit removal (Chen–Han 2018; Halevi–Shoup 2018, §8).
+//! - Packed, for elements in slots: front end, coefficients to slots, unpacking to d ciphertexts,
+//!   digit removal of each, repacking, slots to coefficients (Halevi–Shoup 2015). The last map may
+//!   come first instead (Ma et al. 2024).
+//!
+//! The derivations are in `docs/math/bootstrapping.md`.
 #![forbid(unsafe_code)]
 
 mod appendix_a;

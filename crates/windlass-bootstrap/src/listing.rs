@@ -1,4 +1,4 @@
-//! The stages that a plan shows: a fold of its steps.
+//! The stages that a plan lists, computed from its steps.
 
 use super::formula::DecryptionFormula;
 use super::pipeline::{LinearStep, Parts, Pipeline, Separation, Step};

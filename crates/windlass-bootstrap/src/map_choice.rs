@@ -1,4 +1,4 @@
-//! By which algorithm the linear maps are evaluated.
+//! Chooses the algorithm for each linear map.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use windlass_circuits::{HoistMode, Strategy};
 use windlass_rlwe::KeyStrategy;
 use windlass_schemes::error::{Error, Result};
 
-/// By which algorithm the maps between slots and coefficients are evaluated, and how automorphisms
-/// share work in them. The trace and unpacking are the planner's own in any case.
+/// The algorithm for the maps between slots and coefficients, and how automorphisms share work in
+/// them. The planner chooses it for the trace and for unpacking in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct MapChoice {
     /// The algorithm; [`Strategy::AUTOMATIC`] leaves it to the prices.

@@ -1,5 +1,4 @@
-//! The pipeline on the exact mock, with the rounding error of the front end played by random
-//! numbers.
+//! Runs the pipeline on the exact mock. Random numbers replace the rounding error of the front end.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The level above which no refresh ends, which says what keys a refreshed ciphertext can need.
+//! The highest level that a refresh can return. It limits the keys that refreshed ciphertexts need.
 
 use windlass_schemes::error::Result;
 

@@ -1,4 +1,4 @@
-//! Which elementary stages the linear maps consist of, and which of them to merge.
+//! Lists the elementary stages of the linear maps, and decides which of them to merge.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! A bootstrapping as a value: the list of its steps, with their data.
+//! A bootstrapping as data: the list of its steps with their parameters.
 //!
-//! Everything else reads this list: [`super::interpreter`] runs it, on ciphertexts, on the exact
-//! mock and on noise bounds; price, keys and the stages that a plan shows are folds of it.
+//! All other code reads this list. [`super::interpreter`] runs it on ciphertexts, on the exact mock
+//! and on noise bounds. Price, keys and the listed stages are computed from it.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ impl LinearStep {
 /// together in the ring of messages.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
-    /// Where it comes apart: the working ring, but for what is split before the front end.
+    /// The ring in which it is split: the working ring, unless it is split before the front end.
     pub side: Side,
     pub apart: StageName,
     pub together: StageName,

@@ -74,8 +74,8 @@ impl BootstrapPreset {
         Ok(Self::of_params(params.with_ephemeral(Ephemeral::by_special_primes(weight)), mode))
     }
 
-    /// A set of one's own. One that was not made for bootstrapping gets an ephemeral secret of
-    /// weight [`PLANNED_WEIGHT`], in smaller rings of weight n, by special primes.
+    /// A custom set. If it was not made for bootstrapping, it gets an ephemeral secret of weight
+    /// [`PLANNED_WEIGHT`] (weight n in smaller rings), with special primes.
     pub fn of_params(params: Params, mode: Mode) -> Self {
         let weight = PLANNED_WEIGHT.min(params.rlwe().n() as u32);
         let ephemeral = params.ephemeral().unwrap_or(Ephemeral::by_special_primes(weight));

@@ -1,4 +1,4 @@
-//! Telling an observer what comes next.
+//! Reports to an observer what comes next.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

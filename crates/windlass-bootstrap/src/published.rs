@@ -1,4 +1,4 @@
-//! Partitions as published, by the set that they are for.
+//! Published partitions, by parameter set.
 
 use windlass_schemes::error::{BootstrapError, Result};
 

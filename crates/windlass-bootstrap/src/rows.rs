@@ -1,4 +1,4 @@
-//! How long the rows of the multiplication matrix of a secret are.
+//! The length of the rows of the multiplication matrix of a secret.
 
 use windlass_ring::kernels::Shape;
 

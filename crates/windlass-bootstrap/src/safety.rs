@@ -1,4 +1,4 @@
-//! What secure parameters do not allow.
+//! The checks that secure parameters must pass.
 
 use windlass_rlwe::security::EstimateSource;
 use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};
@@ -8,8 +8,8 @@ use super::encapsulation::InputModulus;
 use super::formula::DecryptionFormula;
 use super::spec::BootstrapSpec;
 
-/// [`BootstrapSpec::failure_bits`] that secure parameters need: a wrong plaintext that nobody
-/// notices is as bad as a weak key.
+/// The minimum [`BootstrapSpec::failure_bits`] of secure parameters. A wrong plaintext without an
+/// error is as bad as a weak key.
 pub(super) const LEAST_FAILURE_BITS: f64 = 40.0;
 
 /// λ of the switching key of the ephemeral secret.

@@ -1,5 +1,5 @@
-//! The pipeline on noise bounds: which level each stage runs at, what it leaves, and what a
-//! ciphertext needs to be refreshed.
+//! Runs the pipeline on noise bounds. The result is the level of each stage, the capacity that it
+//! leaves, and the capacity that a ciphertext needs before a refresh.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ impl<'a> Forecaster<'a> {
         self.circuit.working.capacity(x)
     }
 
-    /// The ciphertext at the front end, if it may go on.
+    /// The ciphertext at the front end, if it has enough capacity to continue.
     fn arrive(&mut self, x: Expected) -> Result<Expected> {
         let input = &self.pipeline.input;
         let arrived = self.circuit.working.switch(&x, input.arrival);

@@ -1,4 +1,5 @@
-//! Cyclotomic indices that suit bootstrapping over composite rings (Halevi–Shoup 2015, §6).
+//! Searches cyclotomic indices that are suitable for bootstrapping over composite rings
+//! (Halevi–Shoup 2015, §6).
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,7 +88,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The candidate of this index; `None` where m does not suit or is outside of what is searched.
+    /// The candidate of this index; `None` if m does not suit or is outside of what is searched.
     ///
     /// # Errors
     /// As [`search`].

@@ -1,4 +1,4 @@
-//! How far a search for parameters is.
+//! The progress of a search for parameters.
 
 use std::fmt;
 
@@ -30,6 +30,6 @@ pub struct SearchProgress {
     pub step: SearchStep,
     /// Steps of this kind that are done.
     pub done: usize,
-    /// Steps of this kind that there are at the most.
+    /// The maximum number of steps of this kind.
     pub count: usize,
 }

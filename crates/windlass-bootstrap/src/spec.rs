@@ -1,4 +1,4 @@
-//! What to do, and the numbers that follow from it.
+//! The specification of a bootstrapping, and the numbers that follow from it.
 
 use windlass_circuits::Method;
 use windlass_rlwe::KeyStrategy;
@@ -55,8 +55,8 @@ by_name!(Unpacking, "way of unpacking", {
 /// first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Order {
-    /// Powers of two: whatever gives more capacity in a second, by forecast and prices. Composite
-    /// m: last.
+    /// For powers of two, the order that gives more capacity per second, by forecast and prices.
+    /// For composite m, last.
     #[default]
     Automatic,
     /// Before the front end, on a spent ciphertext at the foot of the chain (Ma et al. 2024, eprint
@@ -180,7 +180,7 @@ pub struct BootstrapSpec {
     pub to_coefficients: Option<Vec<usize>>,
     /// Whether the stage inside of slots is merged; of no account in thin mode.
     pub eval: EvalStage,
-    /// By which algorithm the linear maps are evaluated.
+    /// The algorithm for the linear maps.
     pub maps: MapChoice,
     /// The Galois keys that maps, trace and unpacking may use: those of a rule for every dimension of
     /// the slots and for Frobenius (Halevi–Shoup 2018, §2.5, §4.3 and §4.5). `None` leaves them to

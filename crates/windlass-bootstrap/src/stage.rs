@@ -1,4 +1,4 @@
-//! Stages: what a plan lists and a refresh reports.
+//! Stages, as a plan lists them and a refresh reports them.
 
 use std::collections::BTreeSet;
 use std::fmt;

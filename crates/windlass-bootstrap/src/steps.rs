@@ -1,4 +1,4 @@
-//! The steps of a bootstrapping, and the maps that they are made of.
+//! The steps of a bootstrapping, and their linear maps.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(super) fn thin(pipeline: &Pipeline, merging: &Merging, digits: &DigitRemoval
     })
 }
 
-/// The trace, in the groups that are cheapest by the keys that there are.
+/// The trace, in the groups that are cheapest with the available keys.
 fn trace(linear: &Linear<'_>, working: &Arc<SlotRing>) -> Result<Vec<Step>> {
     let name = |part, count| StageName::Trace { part, count };
     let steps = |maps: Vec<LinearMap>| linear.steps(Side::Working, linear.params.top_level(), &maps, name);
@@ -88,7 +88,7 @@ impl Apart {
     }
 }
 
-/// The maps of one way of unpacking, in whatever order they are run.
+/// The maps of one way of unpacking, independent of the order in which they run.
 pub(super) struct PackedMaps {
     merging: Merging,
     /// What comes apart before the maps, which then are for each part.

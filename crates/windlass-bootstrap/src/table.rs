@@ -1,4 +1,4 @@
-//! A refresh that ends in a table: what it leaves, and what it costs.
+//! A refresh that ends with a table: the remaining capacity, and the cost.
 
 use windlass_circuits::SlotTable;
 use windlass_rlwe::RandomEvents;

@@ -1,4 +1,4 @@
-//! How long each stage of a bootstrapping took.
+//! The running time of each stage of a bootstrapping.
 
 use std::time::Instant;
 

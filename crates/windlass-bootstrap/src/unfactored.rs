@@ -1,4 +1,4 @@
-//! What the maps would take without a factorisation: the baseline of Ma et al. 2024, Tables 4 and 5.
+//! The cost of the maps without a factorisation: the baseline of Ma et al. 2024, Tables 4 and 5.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Functions of two values in each slot, and of a value and an encrypted list.
 //!
-//! Over a field they come from functions of one value: a and b are equal where `a − b` is 0, and x
-//! is in a list where `Π_i (x − v_i)` is.
+//! Over a field they reduce to functions of one value: a equals b if `a − b` is 0, and x is in a
+//! list if `Π_i (x − v_i)` is 0.
 
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
@@ -25,7 +25,7 @@ impl Comparison {
     /// 1 where `a = b`, and 0 elsewhere: `1 − (a − b)^{p−1}`.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime.
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime.
     pub fn equals(ring: &SlotRing) -> Result<Self> {
         let name = format!("a test for equality modulo {}", ring.modulus().value());
         Ok(Self { name, function: SlotFunction::is_zero(ring)? })
@@ -82,7 +82,7 @@ impl Membership {
     /// In lists of `count` values.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime; [`Error::OutOfRange`] for
     /// an empty list, and for more than 2^20 values.
     pub fn new(ring: &SlotRing, count: usize) -> Result<Self> {
         Limits::between(1, 1 << 20).check("the length of a list", count)?;

@@ -46,7 +46,7 @@ impl InnerProduct {
     ///
     /// # Errors
     /// [`windlass_schemes::Error::NotIntegers`] for slots with elements where the ring has bad dimensions;
-    /// what the evaluator reports.
+    /// errors of the evaluator.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, a: &E::Ciphertext, b: &E::Ciphertext) -> Result<E::Ciphertext> {
         check_inputs(&self.total, evaluator, [a, b])?;
         let product = evaluator.multiply(a, b)?;

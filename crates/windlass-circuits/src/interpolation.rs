@@ -1,4 +1,4 @@
-//! Polynomials over a prime field by their roots or by their values.
+//! Polynomials over a prime field from their roots or from their values.
 
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::PrimePower;

@@ -1,5 +1,5 @@
-//! Circuits, written once over [`windlass_schemes::Evaluator`]: each runs on the exact mock and on every
-//! scheme.
+//! Circuits over [`windlass_schemes::Evaluator`]. Each is written once, and runs on the exact mock
+//! and on every scheme.
 #![forbid(unsafe_code)]
 
 mod comparison;

@@ -46,8 +46,7 @@ impl PolynomialPlan {
         Self::sharing(coefficients, &BTreeSet::new())
     }
 
-    /// As [`Self::new`], for an argument of which the powers `made` are at hand already: they cost
-    /// nothing.
+    /// As [`Self::new`], for an argument whose powers `made` exist already and are free.
     pub(crate) fn sharing(coefficients: &[i64], made: &BTreeSet<usize>) -> Self {
         let terms: Vec<(usize, i64)> = coefficients.iter().copied().enumerate().filter(|&(_, c)| c != 0).collect();
         let degree = terms.last().map_or(0, |&(e, _)| e);

@@ -1,9 +1,8 @@
 //! Functions of the integers in slots: powers, equality, membership, comparison, tables.
 //!
-//! Over a field of p elements every function is a polynomial. What a function costs is the degree
-//! that it needs: an indicator is a power by Fermat's theorem, `1 − x^{p−1}` is 1 at 0 and 0
-//! elsewhere; a table over all residues has degree up to p − 1; a table over k arguments that are
-//! known beforehand needs no more than degree k − 1.
+//! Over a field of p elements every function is a polynomial, and its degree determines its cost.
+//! The indicator of 0 is `1 − x^{p−1}`, by Fermat's theorem. A table over all residues has degree
+//! up to p − 1. A table over k arguments that are known in advance has degree at most k − 1.
 
 use std::ops::RangeInclusive;
 
@@ -57,7 +56,7 @@ impl Power {
     /// `x^e`.
     ///
     /// # Errors
-    /// What the evaluator reports.
+    /// Errors of the evaluator.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.raise(x, |a| evaluator.square(a), |a, b| evaluator.multiply(a, b))
     }
@@ -111,7 +110,7 @@ impl SlotFunction {
     /// Cost: an interpolation of about p·log p steps where p − 1 has small factors.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::ShapeMismatch`]
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime; [`Error::ShapeMismatch`]
     /// for more than p values.
     pub fn from_table<T: Integer>(ring: &SlotRing, values: &[T]) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
@@ -134,7 +133,7 @@ impl SlotFunction {
     /// residues, 0 outside the range.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for a
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime; [`Error::OutOfRange`] for a
     /// range that is empty, longer than p, or longer than 2^12 for p above 2^17.
     pub fn on_range<T: Integer>(ring: &SlotRing, range: RangeInclusive<i64>, f: impl Fn(i64) -> T) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
@@ -160,7 +159,7 @@ impl SlotFunction {
     /// difference is 0.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime.
+    /// [`Error::Unplannable`] for a plaintext modulus that is not a prime.
     pub fn is_zero(ring: &SlotRing) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
         Ok(Self::of_polynomial(format!("a test for zero modulo {}", modulus.value()), modulus, &[0, 1], true))

@@ -1,9 +1,8 @@
-//! Answers: ciphertexts at the smallest modulus that decrypts, of which only what is asked for is
+//! Answers: ciphertexts at the smallest modulus that decrypts. Only the requested coefficients are
 //! sent.
 //!
-//! Both halves are rounded to fractions of Q: the second to 2^w parts, the first to fewer, and only
-//! the coefficients of the record. What rounding the second half leaves is multiplied by s, the
-//! other is not.
+//! Both halves are rounded to fractions of Q, the second to 2^w parts and the first to fewer. The
+//! rounding error of the second half is multiplied by s; that of the first is not.
 
 use windlass_ring::Poly;
 use windlass_rlwe::KeyId;
@@ -83,7 +82,7 @@ impl Part {
     /// The messages modulo 2^{message bits}, centred.
     ///
     /// # Errors
-    /// [`Error::NotDecryptable`] when a coefficient is further from any message than the bound of
+    /// [`Error::NotDecryptable`] if a coefficient is further from any message than the bound of
     /// the error allows: under another key almost every answer has one.
     pub fn decrypt(&self, setting: &Setting, message_bits: u32, secret: &SecretKey) -> Result<Zeroizing<Vec<i64>>> {
         self.decrypt_at(setting, message_bits, 0.., secret)

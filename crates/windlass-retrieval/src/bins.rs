@@ -1,4 +1,4 @@
-//! How rows by key become entries, and how many bins these take.
+//! Splits rows by key into entries, and computes how many bins they need.
 
 use crate::keywords::{BIN, Keywords, LONG_TAG, bin_bytes};
 use crate::wish::RowStatistics;

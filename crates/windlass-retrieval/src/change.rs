@@ -1,5 +1,5 @@
-//! Changes of tables in directories: rows added, replaced and removed by preparing the pieces that
-//! they lie in again.
+//! Changes tables in directories: rows are added, replaced and removed. Only the pieces that
+//! contain them are prepared again.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -38,7 +38,7 @@ pub enum RowChange {
 pub enum KeyChange {
     /// The row of a key, whether it was there or not.
     Set(Vec<u8>, Vec<u8>),
-    /// The key is not there any more.
+    /// Removes the key.
     Remove(Vec<u8>),
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Edit<'c> {
     pub name: &'c [u8],
     /// The key; F of it where keys are hidden.
     pub key: Zeroizing<Vec<u8>>,
-    /// The row, sealed where keys are hidden; none if there shall be no row of this key.
+    /// The row, sealed if keys are hidden; `None` to remove the row of this key.
     pub row: Option<Cow<'c, [u8]>>,
 }
 
@@ -102,8 +102,8 @@ fn place(shape: &Shape, number: usize) -> (usize, usize, usize) {
 }
 
 impl Table {
-    /// Changes rows by number: all of the changes, or none. When the observer is told that all pieces
-    /// are done, readers see the table as it was; from its return on they may see the next version.
+    /// Changes rows by number: all of the changes, or none. While the observer is called for the
+    /// last piece, readers still see the old version. After it returns, they may see the new one.
     ///
     /// # Errors
     /// [`Error::RowTooLong`]; [`Error::OutOfRange`] for a row beyond the room of the table;
@@ -297,7 +297,7 @@ impl Bins for OpenBins<'_, '_> {
     }
 }
 
-/// A new version of a table, `edit` giving what its schema says of its contents.
+/// A new version of a table. `edit` changes the description of its contents in the schema.
 fn change(
     dir: &Path,
     observer: &Observer<'_>,
@@ -329,7 +329,7 @@ fn change(
     Table::open(dir, false)
 }
 
-/// Prepares the pieces anew in which a polynomial changed.
+/// Prepares again the pieces in which a polynomial changed.
 fn write_changed(
     dir: &Path,
     table: &Table,

@@ -1,4 +1,4 @@
-//! What a client does: keys, queries, rows out of answers.
+//! The client: keys, queries, and rows from answers.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl Client {
         self.query_portions(&Portions::whole(wanted, &self.schema))
     }
 
-    /// The rows of a query, out of its answer; none for a key that is not there.
+    /// The rows of a query, from its answer; `None` for a missing key.
     ///
     /// # Errors
     /// [`Error::OtherQuestion`] for an answer to a query for anything else;
@@ -147,8 +147,7 @@ impl Client {
         self.query(&wanted_keys(keys))
     }
 
-    /// The rows of some keys, out of the answer to the query for them; none for a key that is not
-    /// there.
+    /// The rows of some keys, from the answer to the query for them; `None` for a missing key.
     ///
     /// # Errors
     /// As [`Self::read`].

@@ -1,8 +1,8 @@
-//! Putting entries into bins by cuckoo hashing: each may lie in one of two.
+//! Assigns entries to bins by cuckoo hashing: each entry may be in one of two bins.
 //!
-//! The emptier of the two keeps all bins about equally full. Where neither has room, entries of one of
-//! them move on to their other bins, as cuckoos do (Pagh and Rodler 2004; bins of several entries:
-//! Dietzfelbinger and Weidling 2007).
+//! An entry goes to the emptier of its two bins, so that all bins are about equally full. If both
+//! are full, entries of one of them move to their other bins (Pagh and Rodler 2004; bins of several
+//! entries: Dietzfelbinger and Weidling 2007).
 
 use crate::error::{Error, Result};
 

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::path::PathBuf;
 
@@ -64,7 +64,7 @@ pub enum Error {
         /// The key, as far as it can be printed.
         key: String,
     },
-    /// A directory whose table was planned for fewer rows than there shall be room for.
+    /// A directory whose table was planned for fewer rows than requested.
     #[error(
         "{}: holds a table with room for fewer than {room} rows, and room cannot be added to it; make the table in another directory, or ask for no more room than it has",
         path.display()
@@ -72,7 +72,7 @@ pub enum Error {
     LessRoom {
         /// The directory.
         path: PathBuf,
-        /// Rows that there shall be room for.
+        /// The requested number of rows.
         room: usize,
     },
     /// Rows that do not fit the layout that clients know.
@@ -147,7 +147,7 @@ pub enum Error {
     /// Nothing to put an answer together from.
     #[error("there is no part of any shard: ask all of them")]
     NoParts,
-    /// The part of one shard is not there.
+    /// The part of one shard is missing.
     #[error("the part of shard {index} of {count} is missing: ask that shard")]
     MissingPart {
         /// The number of the shard, from 0.
@@ -212,7 +212,7 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// Memory that is not there.
+    /// The system does not provide enough memory.
     #[error(
         "{what} takes {bytes} bytes of memory, which the system does not give: ask for fewer rows at once, or make the table in a directory"
     )]

@@ -1,9 +1,9 @@
-//! What a server does with queries: expand, scan, choose, send back.
+//! The server's work for a query: expand, scan, choose a column, and send the result.
 //!
 //! A column is chosen by the bits of its number, lowest first. The lowest k bits choose within each
-//! block of 2^k columns, so that a machine that has one block alone gets one ciphertext, and the
-//! further bits choose among those of all blocks. [`answer`] does both; [`chosen_in`] and [`combine`]
-//! do one each, by the same functions, and so give the same bits.
+//! block of 2^k columns, so a machine with one block returns one ciphertext. The other bits choose
+//! among the results of all blocks. [`answer`] does both. [`chosen_in`] and [`combine`] each do one
+//! of the two with the same functions, so the resulting bits are the same.
 
 use std::ops::Range;
 

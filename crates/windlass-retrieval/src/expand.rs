@@ -1,11 +1,10 @@
-//! From one ciphertext of many coefficients to one ciphertext for each of them (Angel et al. 2018,
-//! "SealPIR"; Chen–Chillotti–Ren 2019).
+//! Expands one ciphertext of many coefficients into one ciphertext for each coefficient (Angel et
+//! al. 2018, "SealPIR"; Chen–Chillotti–Ren 2019).
 //!
-//! The automorphism X ↦ X^{n/2^j + 1} leaves X^{k·2^j} alone for even k and negates it for odd k.
-//! So c + θ(c) holds twice the coefficients at even k, and X^{−2^j}·(c − θ(c)) twice those at odd
-//! k, moved to the places of the even ones. After j steps ciphertext i holds 2^j times the
-//! coefficients i, i + 2^j, .., and where nothing but zeros are left in the odd half, doubling is
-//! all that remains to be done.
+//! The automorphism X ↦ X^{n/2^j + 1} fixes X^{k·2^j} for even k and negates it for odd k. So c +
+//! θ(c) holds twice the coefficients at even k. X^{−2^j}·(c − θ(c)) holds twice those at odd k,
+//! moved to the even places. After j steps ciphertext i holds 2^j times the coefficients i, i +
+//! 2^j, .. . If the odd half holds only zeros, doubling replaces the step.
 
 use rayon::prelude::*;
 use windlass_kernels::narrow;

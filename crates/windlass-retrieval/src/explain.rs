@@ -1,4 +1,4 @@
-//! What a plan says of itself.
+//! The description of a plan in words.
 
 use std::fmt::Write;
 

@@ -1,16 +1,17 @@
-//! Rows in portions, for tables in which a few rows are much longer than the others.
+//! Retrieves rows in portions, for tables in which a few rows are much longer than the others.
 //!
-//! A query for whole rows asks for as many fragments as the longest row of the table has, so that
-//! the query does not reveal the length of the row. One row of a megabyte makes every query of such a
-//! table megabytes long. A client that does not mind to tell about how long its row is asks in turns:
+//! A query for whole rows asks for as many fragments as the longest row has, so that it does not
+//! reveal the length of the row. One row of a megabyte therefore makes every query of the table
+//! megabytes long. A client that may reveal the approximate length of its rows asks in turns
+//! instead:
 //!
 //! ```text
 //! turn 0: portion 0
 //! turn k: portions 2^{k−1} .. 2^k − 1 of those rows of which more follows
 //! ```
 //!
-//! The server sees how many rows are asked for in each turn: of each row the number of its portions,
-//! rounded up to a power of two. Which rows they are it does not see.
+//! **Warning.** The server sees how many rows are requested in each turn. For each row this is its
+//! number of portions, rounded up to a power of two. It does not see which rows they are.
 
 use std::ops::{Deref, Range};
 

@@ -1,25 +1,29 @@
-//! Tables whose keys are hidden: a set of which nobody learns more than the keys that it asks for.
+//! Tables with hidden keys. A client learns only the rows whose keys it asks for.
 //!
-//! In a table by key an answer holds whole bins, and whoever can guess keys finds the guesses among
-//! the tags. Here keys are replaced by F(key), a pseudorandom function of which the server alone has
-//! the key ([`crate::OprfKey`]); clients compute it with the server's help, which does not learn the
-//! key. Then
+//! In a table by key an answer holds whole bins, and a client that can guess keys finds its guesses
+//! among the tags. Here keys are replaced by F(key). F is a pseudorandom function whose key only
+//! the server has ([`crate::OprfKey`]). Clients compute it with the server's help, and the server
+//! does not learn the key that they ask for. Then
 //!
-//! - tags are 128 bits that nobody recognises without the server's help for that very key;
-//! - a row is padded to the longest and sealed (ChaCha20-Poly1305) under a key from F(key);
-//! - bins are filled up with random entries whose tags belong to their bin as tags of rows do, and
-//!   lie in the order of their tags: a bin does not tell how many of its entries are rows.
+//! - tags are 128 bits, which cannot be recognised without the server's help for that very key;
+//! - a row is padded to the longest length and sealed (ChaCha20-Poly1305) under a key from F(key);
+//! - bins are filled with random entries. Their tags belong to the bin as tags of rows do, and all
+//!   entries are in the order of their tags, so a bin does not reveal how many of its entries are
+//!   rows.
 //!
-//! So whoever asks learns the rows of those keys for which the server evaluated the function, one
-//! guess each, and these can be counted. What an answer shows of other rows is that they are there.
+//! So a client learns the rows of those keys for which the server evaluated the function. Each
+//! evaluation is one guess, and the server can count them. Of other rows an answer only shows that
+//! they exist.
 //!
-//! Tags depend on the seed of the table, sealed rows and padding on its whole schema: two tables that
-//! were planned with seeds of their own ([`crate::fresh_seed`]) have nothing in common, also if one key
-//! hides the keys of both. Tables under *one* schema (versions of a
-//! table that is changed, and one that is made anew under the schema that clients know) share tags by
-//! necessity, since clients know nothing else of the table. There padding stays as it is too, or what
-//! stays would be rows. Whoever compares two versions sees which entries came, went or have another
-//! value: the last are rows.
+//! Tags depend on the seed of the table. Sealed rows and padding depend on its whole schema. Two
+//! tables that were planned with different seeds ([`crate::fresh_seed`]) have nothing in common,
+//! even if one key hides the keys of both. Tables under *one* schema necessarily share tags, since
+//! clients know nothing else of the table: these are the versions of a changed table, and a table
+//! that is rebuilt under a known schema. There the padding must also stay the same; otherwise,
+//! entries that stay would be recognised as rows.
+//!
+//! **Warning.** An observer who compares two versions sees which entries were added, were removed
+//! or have another value. The last are rows.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -58,8 +62,8 @@ fn outputs_of(key: &OprfKey, names: Vec<&[u8]>) -> Result<Zeroizing<Vec<[u8; OUT
     Ok(outputs)
 }
 
-/// Rows whose keys are hidden. They are sealed when the schema is known under which the table is made:
-/// a build that goes on keeps the one that it began with.
+/// Rows whose keys are hidden. They are sealed when the schema is known under which the table is
+/// made: a build that is continued keeps the schema that it started with.
 struct Hidden<'a, K, R> {
     rows: &'a [(K, R)],
     outputs: Zeroizing<Vec<[u8; OUTPUT]>>,

@@ -1,14 +1,16 @@
 //! Rows by key: cuckoo hashing into bins that are whole polynomials.
 //!
-//! An entry is a tag of 64 bits (128 in tables whose keys are hidden), a length and bytes. The tag
-//! is a hash of the key under the table's seed and says in which bins the entry may lie: one of two,
-//! or the only one where entries are so small that bins fill evenly by themselves. A client asks for
-//! all of them, so that the server learns nothing, and looks for its tag. Long rows are cut into
-//! fragments, each an entry of its own; every lookup asks for as many fragments as the longest row
+//! An entry is a tag of 64 bits (128 in tables with hidden keys), a length and bytes. The tag is a
+//! hash of the key under the table's seed. It determines the bins in which the entry may be: one of
+//! two, or a single one if entries are so small that bins fill evenly. A client asks for all of
+//! these bins, so that the server learns nothing, and looks for its tag. Long rows are cut into
+//! fragments, each a separate entry. Every lookup asks for as many fragments as the longest row
 //! has.
 //!
-//! A key that is not there has no tag in its bins, which only the client sees; another key's tag is
-//! taken for it with probability entries/2^64 (entries/2^128).
+//! If a key is missing, its bins do not contain its tag; only the client sees this.
+//!
+//! **Warning.** With probability entries/2^64 (entries/2^128 with hidden keys) the tag of another
+//! key matches, and the client gets a wrong row. No error is returned.
 
 use std::ops::Range;
 
@@ -115,7 +117,7 @@ impl Keywords {
         bin_bytes(message_bits).saturating_sub(BIN) / (self.overhead() + value)
     }
 
-    /// Checks what somebody else may have written.
+    /// Checks data from an untrusted party.
     pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
         Limits::between(1, 2).check("the bins of a key", self.choices)?;
         Limits::between(1, crate::query::MOST_ROWS).check("the fragments of a row", self.fragments)?;
@@ -158,11 +160,11 @@ impl Keywords {
         fragments.flat_map(bins).map(|polynomial| Selection { polynomial, record: 0 }).collect()
     }
 
-    /// Appends the fragments of a key's row, from number `first` on, out of their decrypted bins;
-    /// whether another one follows. None when the key is not there.
+    /// Appends the fragments of a key's row, from number `first` on, from their decrypted bins.
+    /// Returns whether another fragment follows; `None` if the key is missing.
     ///
     /// # Errors
-    /// [`Error::BadRow`] when a bin cannot be read, or a fragment is missing.
+    /// [`Error::BadRow`] if a bin cannot be read, or a fragment is missing.
     pub(crate) fn append(
         &self,
         shape: &Shape,
@@ -199,7 +201,7 @@ impl Keywords {
     /// How many fragments a row takes; an empty one takes one as well.
     ///
     /// # Errors
-    /// [`Error::EntryTooLong`] when they are more than lookups ask for.
+    /// [`Error::EntryTooLong`] if they are more than lookups ask for.
     pub(crate) fn fragments_of(&self, key: &[u8], row: &[u8]) -> Result<usize> {
         let most = self.longest_row();
         if row.len() > most {

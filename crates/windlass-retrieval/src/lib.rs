@@ -2,8 +2,8 @@
 //!
 //! The client's query is one ciphertext. The server expands it into encryptions of the coefficients
 //! of a selection, multiplies a prepared table by them in one pass, chooses a column by encrypted
-//! bits, and sends the result back at the smallest modulus that decrypts. All of it is over Z\[X\]/(X^n
-//! + 1) with residues of 32 bits ([`Moduli`]).
+//! bits, and returns the result at the smallest modulus that decrypts. The ring is Z\[X\]/(X^n + 1)
+//! with 32-bit residues ([`Moduli`]).
 #![forbid(unsafe_code)]
 
 /// Runs the program of the page.

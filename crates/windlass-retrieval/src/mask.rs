@@ -1,9 +1,10 @@
-//! A public mask that makes every table random.
+//! A public mask that makes the coefficients of every table random.
 //!
-//! What an answer's error is depends on the table: its coefficients are the weights of the errors of
-//! a query. Rows that follow the expansion add those errors up as no random ones do. So a table
-//! holds the sum of its rows and of numbers that follow from its name, modulo 2^b, and the client
-//! takes them off what it decrypts. They hide nothing; they are drawn after the rows are there.
+//! The error of an answer depends on the table, because the coefficients are the weights of the
+//! errors of a query. Rows that correlate with the expansion add those errors up, which random rows
+//! do not. So a table stores the sum of its rows and of numbers that follow from its name, modulo
+//! 2^b. The client subtracts them after decryption. The mask hides nothing. It is drawn after the
+//! rows are fixed.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{RngCore, SeedableRng};

@@ -1,6 +1,6 @@
 //! An oblivious pseudorandom function: RFC 9497, OPRF(ristretto255, SHA-512), mode 0x00.
 //!
-//! A client hides a key x from the server, and the server keeps its own key k to itself:
+//! A client hides its input x from the server, and the server hides its key k from the client:
 //!
 //! ```text
 //! client   T = HashToGroup(x),  blind r random,  sends  B = r·T
@@ -8,9 +8,9 @@
 //! client   N = r^{−1}·E = k·T,  F(x) = SHA-512(len(x) ‖ x ‖ len(N) ‖ N ‖ "Finalize")
 //! ```
 //!
-//! B is a uniform point whatever x is. Whoever does not have k computes F(x) with the server's help
-//! alone, one x for each point that it evaluates. The arithmetic of the curve is that of
-//! curve25519-dalek; what is here is held to the vectors of the RFC.
+//! B is a uniform point for every x. Without k, a party can compute F(x) only with the server's
+//! help, one x for each point that the server evaluates. The curve arithmetic is that of
+//! curve25519-dalek. This module is tested with the vectors of the RFC.
 
 use std::path::Path;
 
@@ -97,7 +97,7 @@ fn points(bytes: &[u8], what: &'static str) -> Result<Vec<RistrettoPoint>> {
     Ok(points)
 }
 
-/// The key of a server: whoever has it can compute the function of anything.
+/// The key of a server. With it, the function can be computed for any input.
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
 pub struct OprfKey(Scalar);
 
@@ -168,7 +168,7 @@ impl OprfKey {
     /// Writes the key to a new file that its owner alone may read.
     ///
     /// # Errors
-    /// [`Error::Wire`] when the file is there already or cannot be written.
+    /// [`Error::Wire`] if the file exists already or cannot be written.
     pub fn save(&self, path: &Path) -> Result<()> {
         let text = Zeroizing::new(format!("{FORMAT}{}\n", *Zeroizing::new(hex(self.0.as_bytes()))));
         Ok(write_new(path, text.as_bytes(), Access::Owner)?)
@@ -179,7 +179,7 @@ impl OprfKey {
         (RISTRETTO_BASEPOINT_POINT * self.0).compress().to_bytes()
     }
 
-    /// F(x), as the server computes it for keys of its own.
+    /// F(x), as the server computes it for its own keys.
     ///
     /// # Errors
     /// [`Error::LongKey`].
@@ -196,7 +196,7 @@ impl OprfKey {
         Ok(points.iter().flat_map(|point| (point * self.0).compress().to_bytes()).collect())
     }
 
-    /// 32 bytes for another purpose, of which nobody without the key knows anything.
+    /// 32 bytes for another purpose, pseudorandom without the key.
     pub(crate) fn derive(&self, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut code = Hmac::<Sha256>::new_from_slice(self.0.as_bytes()).expect("HMAC takes keys of any length");
         code.update(purpose);

@@ -1,9 +1,9 @@
-//! What fills up the bins of a table whose keys are hidden.
+//! The padding entries that fill the bins of a table with hidden keys.
 //!
-//! A bin shall not tell how many of its entries are rows. All entries have one length, sealed rows and
-//! what fills bins up are random bytes to everybody without the key of the function, and every bin
-//! holds as many entries as fit. What is left is the tag: by a public function it says in which bins
-//! its entry may lie ([`Keywords::bins`]), so padding needs tags that may lie in its own bin, with the
+//! A bin must not reveal how many of its entries are rows. All entries have one length. Without the
+//! key of the function, sealed rows and padding both look like random bytes. Every bin holds as
+//! many entries as fit. Only the tag remains: a public function of it gives the bins in which its
+//! entry may be ([`Keywords::bins`]). So padding needs tags that are allowed in its bin, with the
 //! distribution that tags of rows have there.
 //!
 //! *One choice.* The tag of a row is uniform, hence uniform among the tags of its bin. So is a padding
@@ -19,9 +19,10 @@
 //! in the average over tables, and so is a padding tag. The coin is a code of the tag under the key of
 //! the server ([`Padding::turn`]); a public rule for ties would let one choice prevail among rows.
 //!
-//! What remains: of two bins the rule prefers the emptier, so the rows that *could* lie in a bin and do
-//! not vary more from bin to bin than padding does. Whoever holds all bins can estimate from that how
-//! many rows the whole table has. The schema states this number.
+//! **Warning.** One leak remains. The rule prefers the emptier of two bins, so the number of rows
+//! that *could* be in a bin but are not varies more between bins than padding does. An observer
+//! with all bins can estimate from it how many rows the whole table has. The schema states this
+//! number anyway.
 
 use hmac::{Hmac, Mac};
 use rand_chacha::ChaCha20Rng;

@@ -1,4 +1,4 @@
-//! The parts of an answer, one by one: what a benchmark measures.
+//! The steps of an answer as separate functions, for benchmarks.
 
 use windlass_rlwe::evaluation::EvaluationKeys;
 

@@ -1,4 +1,4 @@
-//! Where the entries of rows by key lie: found before anything is prepared.
+//! Finds the places of the entries of rows by key, before anything is prepared.
 
 use rayon::prelude::*;
 

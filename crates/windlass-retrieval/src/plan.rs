@@ -1,4 +1,4 @@
-//! Choosing the layout of a table: everything is stated before anything is made.
+//! Chooses the layout of a table. All sizes and costs are known before anything is made.
 
 use crate::bins::Hashing;
 use crate::bounds::Errors;
@@ -14,7 +14,7 @@ use crate::setting::{Moduli, N, Setting};
 use crate::shape::{Shape, Sizes};
 use crate::wish::{RowStatistics, Wish};
 
-/// A layout, with what it takes.
+/// A layout, with its cost.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The layout and what is in it.
@@ -23,7 +23,7 @@ pub struct Plan {
     pub sizes: Sizes,
     /// Bytes of the query for one row, and of its answer.
     pub traffic: [u64; 2],
-    /// What it takes on one core of the machine of the record.
+    /// Its cost on one core of the machine of the record.
     pub seconds: Seconds,
     /// The same of the first portion of a row, which is all of a short one where rows are asked for
     /// in portions ([`crate::Client::in_portions`]).
@@ -98,7 +98,7 @@ impl Plan {
     /// The layout of rows that are asked for by their number.
     ///
     /// # Errors
-    /// [`Error::Empty`]; [`Error::NoPlan`] when nothing fits the wish.
+    /// [`Error::Empty`]; [`Error::NoPlan`] if nothing fits the wish.
     pub fn rows(rows: RowStatistics, wish: &Wish) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
@@ -130,7 +130,8 @@ impl Plan {
     }
 
     /// The layout of rows that are asked for by a key, hashed with `seed`. `slack` is how many
-    /// times the bins that should do there shall be.
+    /// The layout of rows by key, hashed with `seed`. `slack` multiplies the number of bins that
+    /// should suffice.
     ///
     /// # Errors
     /// As [`Plan::rows`].

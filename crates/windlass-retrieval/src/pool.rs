@@ -1,4 +1,5 @@
-//! Memory of queries, used again: fresh pages cost more than what is written to them.
+//! Reuses the memory of queries, since fresh pages are more expensive than the data written to
+//! them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -70,7 +71,7 @@ impl Words {
     }
 }
 
-/// Words that nobody uses.
+/// Unused memory.
 #[derive(Debug)]
 pub(crate) struct Pool {
     spare: Mutex<Vec<Words>>,
@@ -88,7 +89,7 @@ impl Pool {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A piece that nobody uses, the last one returned: it is the likeliest to be in cache.
+    /// An unused piece, the last one returned: it is the most likely to be in cache.
     fn kept(&self, count: usize) -> Option<Words> {
         let mut spare = self.spare();
         // A larger piece than twice the need is kept for those who need it.

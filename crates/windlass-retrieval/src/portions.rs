@@ -55,7 +55,7 @@ impl Portion {
     /// The row, all of which is there.
     ///
     /// # Errors
-    /// [`Error::BadRow`] when it is not.
+    /// [`Error::BadRow`] if it is not.
     pub fn finish(self, contents: &Contents) -> Result<Option<Vec<u8>>> {
         match (self.more, contents) {
             (None, _) => Ok(None),

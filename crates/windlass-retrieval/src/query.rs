@@ -1,4 +1,4 @@
-//! Queries: which polynomial of a table, and which record in it, encrypted.
+//! Queries: the encrypted number of a polynomial in a table, and of a record in it.
 
 use std::sync::Arc;
 

@@ -1,9 +1,9 @@
-//! What is asked for, and the name that an answer carries back.
+//! The content of a query, and the name that an answer returns.
 //!
-//! A query has a name: 16 random bytes and 16 of their HMAC-SHA-256 together with everything that is
-//! asked for, under a key that follows from the client's secret. The server copies it into the
-//! answer. So an answer is read under the question that it is an answer to, without a file that
-//! remembers it, and the server learns nothing: two names of one question have nothing in common.
+//! A query has a name: 16 random bytes, and 16 bytes of their HMAC-SHA-256 together with the
+//! content of the query, under a key that follows from the client's secret. The server copies the
+//! name into the answer. So a client can check that an answer belongs to its query without storing
+//! the query. The server learns nothing: two names of one query have nothing in common.
 
 use hmac::{Hmac, Mac};
 use rand_core::RngCore;

@@ -39,7 +39,7 @@ impl Rows {
         self.stored_bytes().div_ceil(self.pieces)
     }
 
-    /// Rows that there is room for.
+    /// The maximum number of rows.
     pub fn capacity(&self, shape: &Shape) -> usize {
         shape.polynomials().saturating_mul(shape.records) / self.pieces
     }
@@ -50,7 +50,7 @@ impl Rows {
         numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 
-    /// Checks what somebody else may have written.
+    /// Checks data from an untrusted party.
     pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
         Limits::between(1, u32::MAX).check("the bytes of a row", self.bytes)?;
         Limits::between(1, crate::query::MOST_ROWS).check("the pieces of a row", self.pieces)?;
@@ -63,7 +63,7 @@ impl Rows {
     /// The selections that ask for some pieces of a row.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when there is no such row.
+    /// [`Error::OutOfRange`] if there is no such row.
     pub(crate) fn selections(&self, shape: &Shape, row: usize, pieces: Range<usize>) -> Result<Vec<Selection>> {
         // Who has an old copy of the schema knows of fewer rows than there are.
         let there = Limits::below(self.count).with("or fetch schema.json again: the table may have grown");
@@ -98,7 +98,7 @@ impl Rows {
     /// The row in its pieces, which may be without the last ones if these are empty.
     ///
     /// # Errors
-    /// [`Error::BadRow`] when they hold none.
+    /// [`Error::BadRow`] if they hold none.
     pub(crate) fn row(&self, stored: &[u8]) -> Result<Vec<u8>> {
         let (stored, padding) = stored.split_at(stored.len().min(self.stored_bytes()));
         let (row, more) = if self.fixed {

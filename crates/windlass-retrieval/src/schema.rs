@@ -1,4 +1,4 @@
-//! The public description of a table: what a server publishes so that clients can ask.
+//! The public description of a table, which a server publishes so that clients can make queries.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub enum Contents {
 }
 
 impl Contents {
-    /// Checks what somebody else may have written.
+    /// Checks data from an untrusted party.
     pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
         match self {
             Self::Rows(rows) => rows.check(shape),
@@ -46,7 +46,7 @@ impl Contents {
 pub struct Schema {
     format: String,
     version: u32,
-    /// A random name, in hexadecimal: tables of one layout are told apart by it.
+    /// A random name, in hexadecimal, which distinguishes tables of one layout.
     pub id: String,
     /// The layout.
     pub shape: Shape,

@@ -1,4 +1,4 @@
-//! What is in a table whose keys are hidden: sealed rows.
+//! Sealed rows: the content of a table with hidden keys.
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit, Nonce, Tag};
@@ -54,7 +54,7 @@ impl Oprf {
         RowStatistics { longest, fixed: longest > 0, total, ..rows }
     }
 
-    /// Checks what somebody else may have written.
+    /// Checks data from an untrusted party.
     pub(crate) fn check(&self, keywords: Option<&Keywords>) -> Result<()> {
         let bad = |reason: &str| Err(Error::BadSchema { reason: reason.to_owned() });
         let Some(keywords) = keywords else { return bad("hidden keys in a table of rows by number") };

@@ -1,4 +1,4 @@
-//! What tables and queries take, in seconds of one core.
+//! The cost of tables and queries, in seconds of one core.
 
 use serde::Serialize;
 

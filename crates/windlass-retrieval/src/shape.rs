@@ -1,4 +1,4 @@
-//! The public shape of a prepared table: everything that a client must know to ask.
+//! The public shape of a prepared table: everything that a client needs for a query.
 
 use std::sync::Arc;
 
@@ -87,8 +87,8 @@ impl Shape {
         FAILURE_BITS - ((selections * (PRIMES * self.switches() + 2)) as f64).log2()
     }
 
-    /// Checks a shape that somebody else made: every number in range, and the error of an answer
-    /// within its bound.
+    /// Checks a shape from an untrusted party: every number must be in range, and the error of an
+    /// answer within its bound.
     ///
     /// # Errors
     /// [`crate::Error::OutOfRange`].

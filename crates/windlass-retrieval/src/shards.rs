@@ -1,11 +1,11 @@
-//! One table over several machines: each has a block of its columns, anyone puts the answer
-//! together.
+//! Splits one table over several machines. Each holds a block of columns, and any party can combine
+//! their results into the answer.
 //!
-//! A shard holds 2^k columns that follow each other (the last one may have fewer). It chooses among
-//! them by the lowest k bits of the column's number, and gives one ciphertext for each selection,
-//! at the full modulus: it does as much, and sees as little, whether the row is in its block or
-//! not. Whoever combines the parts of all shards chooses among them by the further bits. The answer
-//! is that of one machine, bit for bit.
+//! A shard holds 2^k consecutive columns (the last shard may have fewer). It chooses among them by
+//! the lowest k bits of the column number, and returns one ciphertext for each selection, at the
+//! full modulus. Its work, and what it sees, are the same whether or not the row is in its block.
+//! The combiner chooses among the parts of all shards by the other bits. The answer has the same
+//! bits as that of one machine.
 
 use std::ops::Range;
 

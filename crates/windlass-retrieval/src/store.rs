@@ -1,10 +1,11 @@
-//! Tables in directories: prepared piece by piece, mapped, changed while they are read.
+//! Tables in directories. They are prepared piece by piece, mapped, and changed while they are
+//! read.
 //!
-//! `table.json` names the pieces of the current version and is replaced in one step; pieces are
-//! never written to. So a reader sees one version or the next. It holds the pieces' checksums, so
-//! that its SHA-256 names the version, among those of copies of the directory, too. While a table
-//! is first prepared there is `building.json` instead, and what is finished is not made again by
-//! the next run.
+//! `table.json` names the pieces of the current version and is replaced atomically. Pieces are
+//! never modified. So a reader sees one version or the next. `table.json` contains the checksums of
+//! the pieces, so its SHA-256 identifies the version, also among copies of the directory. During
+//! the first preparation `building.json` takes its place, and finished pieces are reused by the
+//! next run.
 
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -236,7 +237,7 @@ impl Table {
     /// Opens a table: its pieces are mapped, and their checksums computed if `verify`.
     ///
     /// # Errors
-    /// [`Error::BadFile`] when something is missing or not what the table says.
+    /// [`Error::BadFile`] if something is missing or not what the table says.
     pub fn open(dir: &Path, verify: bool) -> Result<Self> {
         let manifest = dir.join(MANIFEST);
         if !manifest.exists() && dir.join(BUILDING).exists() {
@@ -261,8 +262,8 @@ impl Table {
         open_version(dir, &read, version, verify)
     }
 
-    /// Names a directory's current version among all that it ever held, and among those of its
-    /// copies: SHA-256 of what it says of itself. [`Self::version`] is that of an open table.
+    /// Identifies a directory's current version among all that it ever held, and among those of its
+    /// copies: the SHA-256 of its manifest. [`Self::version`] is that of an open table.
     ///
     /// # Errors
     /// [`Error::BadFile`].

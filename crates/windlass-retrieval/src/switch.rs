@@ -1,10 +1,10 @@
-//! Key switches of narrow rows.
+//! Key switches on rows of 32-bit residues.
 //!
-//! The same as [`windlass_rlwe::switching::switch`], bit for bit, at the one level that retrieval
-//! has. Digit k of x is the centred residue of x modulo q_k, so modulo q_k it is x itself; modulo
-//! the other prime of Q and modulo P its coefficients are lifted. P has a row of 50-bit residues, as
-//! the engine's have: with the centred remainder δ of the sum modulo P, the quotient is (sum − δ)/P,
-//! where the key's rows hold 1/P already.
+//! The result has the same bits as [`windlass_rlwe::switching::switch`], at the single level of
+//! retrieval. Digit k of x is the centred residue of x modulo q_k. So modulo q_k it is x itself;
+//! modulo the other prime of Q and modulo P its coefficients are lifted. P has a row of 50-bit
+//! residues, as in the engine. With the centred remainder δ of the sum modulo P the quotient is
+//! (sum − δ)/P; the rows of the key contain 1/P already.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Prepared tables: made from rows, in memory or in a directory, and asked.
+//! Prepared tables: made from rows, in memory or in a directory, and used by queries.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use crate::tiles::Segment;
 /// Told how many of how many pieces are done; breaking stops the work.
 pub type Observer<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
 
-/// Nobody who looks.
+/// An observer that does nothing.
 pub fn unobserved(_: usize, _: usize) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -75,7 +75,7 @@ impl Table {
     /// Prepares rows by number in memory.
     ///
     /// # Errors
-    /// [`Error::RowTooLong`], [`Error::OutOfMemory`]; [`Error::Cancelled`] when the observer
+    /// [`Error::RowTooLong`], [`Error::OutOfMemory`]; [`Error::Cancelled`] if the observer
     /// breaks.
     pub fn of_rows<R: AsRef<[u8]> + Sync>(plan: &Plan, rows: &[R], observer: &Observer<'_>) -> Result<Self> {
         let setting = setting_of(&plan.schema.shape)?;
@@ -85,7 +85,7 @@ impl Table {
     /// Prepares rows by key in memory.
     ///
     /// # Errors
-    /// As [`Self::of_rows`]; [`Error::DuplicateKey`]; [`Error::Full`] when the bins do not take all
+    /// As [`Self::of_rows`]; [`Error::DuplicateKey`]; [`Error::Full`] if the bins do not take all
     /// entries: plan with more slack, or another seed.
     pub fn of_keywords<K, R>(plan: &Plan, rows: &[(K, R)], observer: &Observer<'_>) -> Result<Self>
     where

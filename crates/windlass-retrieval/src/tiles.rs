@@ -45,8 +45,8 @@ impl Segment {
         Ok(Self { rows, pairs, place: Place::Memory(words) })
     }
 
-    /// The segment in a mapped file, from byte `offset` on, a multiple of 64. None when the bytes
-    /// are not there.
+    /// The segment in a mapped file, from byte `offset` on, a multiple of 64. `None` if the file is
+    /// too short.
     pub fn mapped(rows: usize, pairs: usize, file: Arc<Mapping>, offset: usize) -> Option<Self> {
         let length = Self::length(rows, pairs).checked_mul(size_of::<Two>())?;
         let fits = offset % ALIGNMENT == 0 && file.bytes().len().checked_sub(offset)? >= length;

@@ -1,4 +1,4 @@
-//! What a plan is made for: what rows are like, and what it must keep to.
+//! The specification of a plan: the rows, and the limits that it must meet.
 
 use crate::error::{Error, Result};
 

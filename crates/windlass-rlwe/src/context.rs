@@ -1,4 +1,4 @@
-//! What all keys and ciphertexts of one parameter set share.
+//! The data that all keys and ciphertexts of one parameter set share.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ impl Context {
     /// parameters share one context for as long as someone holds it.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when a transform cannot be built.
+    /// [`RlweError::Ring`] if a transform cannot be built.
     pub fn new(params: RlweParams) -> Result<Arc<Self>, RlweError> {
         Self::with_isa(params, Isa::best())
     }
@@ -123,7 +123,7 @@ impl Context {
 /// A generator seeded by the operating system.
 ///
 /// # Errors
-/// [`RlweError::NoEntropy`] when the operating system gives no randomness.
+/// [`RlweError::NoEntropy`] if the operating system gives no randomness.
 pub fn os_rng() -> Result<SecretRng, RlweError> {
     SecretRng::from_os()
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in this layer, and what to do about it.
+//! The errors of this layer, with remedies.
 
 use windlass_ring::RingError;
 use windlass_ring::kernels::KernelError;

@@ -89,7 +89,7 @@ impl EvaluationKeys {
     /// identity needs none.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when t is not invertible modulo m; as [`Self::add_relinearisation`].
+    /// [`RlweError::Ring`] if t is not invertible modulo m; as [`Self::add_relinearisation`].
     pub fn add_galois(
         &mut self,
         secret: &SecretKey,
@@ -127,7 +127,7 @@ impl EvaluationKeys {
     /// Puts a Galois key in place, as read from a file.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when t is not invertible modulo m; [`RlweError::BadKey`] for a key of
+    /// [`RlweError::Ring`] if t is not invertible modulo m; [`RlweError::BadKey`] for a key of
     /// another context, [`RlweError::OtherKeyPair`] for one of another key pair.
     pub fn insert_galois(&mut self, element: u64, key: SwitchingKey) -> Result<(), RlweError> {
         key.check_context(&self.context)?;

@@ -1,4 +1,4 @@
-//! The name of a key pair.
+//! The identifier of a key pair.
 
 use std::fmt;
 

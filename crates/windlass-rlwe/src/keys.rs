@@ -66,7 +66,7 @@ impl SecretKey {
     /// The key with the given name and coefficients (powerful basis).
     ///
     /// # Errors
-    /// [`RlweError::BadSecretKey`] when there are not n of them, all in {−1, 0, 1} and as many not
+    /// [`RlweError::BadSecretKey`] if there are not n of them, all in {−1, 0, 1} and as many not
     /// zero as a sparse key has, or the norm bound does not hold.
     pub fn from_coefficients(
         context: &Arc<Context>,
@@ -176,7 +176,7 @@ impl PublicKey {
     /// Rebuilds the key of the pair `id` from its seed and its b half.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] when b is not at the top level of the context.
+    /// [`RlweError::BadKey`] if b is not at the top level of the context.
     pub fn from_parts(context: &Arc<Context>, id: KeyId, seed: [u8; 32], b: Poly<Eval>) -> Result<Self, RlweError> {
         let basis = context.basis(context.top_level());
         if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &basis {

@@ -1,10 +1,11 @@
 //! The moduli that ciphertexts can have.
 //!
-//! Q is a product of primes of two kinds. Those of the *chain* go one after the other, the last
-//! first; a *spare* one is there or not at every length of the chain. So between Q_k and Q_{k+1}
-//! of the chain alone lie the products of Q_k, or of a shorter part of the chain, with spare primes
-//! (the small primes of Halevi–Shoup 2020/1481): after a product a ciphertext goes down by about
-//! what the product cost it, not by whole primes.
+//! Q is a product of primes of two kinds. The primes of the *chain* are dropped one after another,
+//! the last first. An extra (*spare*) prime may be present or absent at every length of the chain.
+//! So between the moduli Q_k and Q_{k+1} of the chain there are products of Q_k, or of a shorter
+//! part of the chain, with spare primes (the small primes of Halevi–Shoup 2020/1481). After a
+//! product a ciphertext can then drop about as many bits as the product cost, not only whole
+//! primes.
 
 use num_bigint::BigUint;
 use windlass_ring::Basis;

@@ -1,4 +1,4 @@
-//! Numbers that callers give, what they may be, and the refusal of those that are something else.
+//! Checks numbers that callers give, and refuses those outside their limits.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -105,8 +105,8 @@ impl RlweParams {
     ///
     /// # Errors
     /// [`RlweError::Kernel`] for an unsupported m or too few primes of a size;
-    /// [`RlweError::OutOfRange`] for counts and sizes; [`RlweError::SpecialModulusTooSmall`] when P
-    /// is below a digit; [`RlweError::SecurityOutOfRange`] or [`RlweError::Insecure`] when 128 bits
+    /// [`RlweError::OutOfRange`] for counts and sizes; [`RlweError::SpecialModulusTooSmall`] if P
+    /// is below a digit; [`RlweError::SecurityOutOfRange`] or [`RlweError::Insecure`] if 128 bits
     /// are vouched for but not reached.
     pub fn new(spec: &RlweSpec) -> Result<Self, RlweError> {
         let shape = Arc::new(Shape::new(spec.m)?);

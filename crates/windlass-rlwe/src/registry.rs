@@ -1,4 +1,4 @@
-//! One value for equal keys, for as long as someone holds it.
+//! A registry that shares one value among equal keys, as long as the value is in use.
 
 use std::collections::HashMap;
 use std::hash::Hash;

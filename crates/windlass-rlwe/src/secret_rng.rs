@@ -1,4 +1,4 @@
-//! The generator that secrets are made with.
+//! The random generator for secrets.
 
 use chacha20::ChaCha20;
 use chacha20::cipher::{KeyIvInit, StreamCipher};
@@ -42,7 +42,7 @@ impl SecretRng {
     /// A generator seeded by the operating system.
     ///
     /// # Errors
-    /// [`RlweError::NoEntropy`] when the operating system gives no randomness.
+    /// [`RlweError::NoEntropy`] if the operating system gives no randomness.
     pub fn from_os() -> Result<Self, RlweError> {
         let mut fresh = Self::empty();
         OsRng.try_fill_bytes(&mut fresh.0.key).map_err(|_| RlweError::NoEntropy)?;

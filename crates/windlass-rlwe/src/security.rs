@@ -174,7 +174,7 @@ pub fn covered_dimensions(secret: SecretDistribution) -> (usize, usize) {
 /// A lower estimate throughout: interpolation rounds down, at most 256 bits are claimed.
 ///
 /// # Errors
-/// [`RlweError::SecurityOutOfRange`] when n (or the weight) is outside the tables.
+/// [`RlweError::SecurityOutOfRange`] if n (or the weight) is outside the tables.
 pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Result<SecurityEstimate, RlweError> {
     let (lowest, highest) = covered_dimensions(secret);
     if n < lowest || n > highest {
@@ -228,7 +228,7 @@ fn least_weight() -> u32 {
 /// The largest log2(QP) for which [`security_bits`] is at least `lambda`.
 ///
 /// # Errors
-/// [`RlweError::SecurityOutOfRange`] as there; [`RlweError::SecurityUnreachable`] when no modulus
+/// [`RlweError::SecurityOutOfRange`] as there; [`RlweError::SecurityUnreachable`] if no modulus
 /// gives `lambda` bits.
 pub fn max_log2_qp(n: usize, lambda: f64, secret: SecretDistribution) -> Result<f64, RlweError> {
     let reaches = |x: f64| security_bits(n, x, secret).map(|estimate| estimate.bits >= lambda);

@@ -1,11 +1,11 @@
-//! How much of the special modulus P a level takes.
+//! How much of the special modulus P a level needs.
 //!
-//! Mod-down divides the error of a key switch by P, which exceeds the largest digit of the top
-//! level so far that rounding adds more. Where digits are smaller the first primes of P do as well:
-//! their product P_l. Keys are made for all of P, and serve as they are. Modulo Q_l·P_l a key holds
-//! e + P·g·s', and P is zero modulo P_l as it should be; modulo Q_l it is P_l·(P/P_l), of which the
-//! second factor is taken off the digits: those of (P/P_l)^{-1}·x, as small as others, give
-//! P_l·x·s' and their errors.
+//! Mod-down divides the error of a key switch by P. P exceeds the largest digit of the top level by
+//! so much that rounding adds more noise than the switch. At a level with smaller digits the first
+//! primes of P suffice; their product is P_l. Keys are made for all of P and are used unchanged.
+//! Modulo Q_l·P_l a key holds e + P·g·s'. Modulo P_l, P is zero, as it should be. Modulo Q_l, P is
+//! P_l·(P/P_l), and the second factor is removed from the digits: the digits of (P/P_l)^{-1}·x are
+//! equally small, and give P_l·x·s' plus errors.
 
 use windlass_ring::Basis;
 use windlass_ring::gadget::Gadget;

@@ -143,7 +143,7 @@ impl SwitchingKey {
     /// Rebuilds a key of the pair `id` from its seed and its b halves.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] when the halves do not fit the context and level.
+    /// [`RlweError::BadKey`] if the halves do not fit the context and level.
     pub fn from_parts(
         context: &Context,
         id: KeyId,
@@ -240,7 +240,7 @@ impl Digits {
     /// The inner product with a key: (Σ digit_k·b_k, Σ digit_k·a_k) over Q_l·P_l.
     ///
     /// # Errors
-    /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
+    /// [`RlweError::KeyLevelTooLow`] if the key stops below the level of the digits.
     pub fn inner_product(&self, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
         self.check_key(key)?;
         Ok(Product::of_digits(&self.digits, key.halves(self.skipped)).evaluate())
@@ -322,7 +322,7 @@ fn decomposition<'a>(context: &Context, x: &'a Poly<Eval>, multiplier: u64) -> D
 /// forward ones, the key read once.
 ///
 /// # Errors
-/// [`RlweError::KeyLevelTooLow`] when the key stops below the level of x.
+/// [`RlweError::KeyLevelTooLow`] if the key stops below the level of x.
 pub fn switch(
     context: &Context,
     x: &Poly<Eval>,

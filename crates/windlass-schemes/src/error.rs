@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! The errors of the whole library. Each message names the cause and a remedy.
 
 mod bootstrap;
 mod kind;
@@ -13,11 +13,11 @@ pub use bootstrap::BootstrapError;
 pub use kind::Kind;
 pub use wire::WireError;
 
-/// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
+/// Every error that a caller of Windlass can get. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The evaluation keys hold none for the automorphism X ↦ X^element.
+    /// There is no Galois key for the automorphism X ↦ X^element.
     #[error("no Galois key for the automorphism X -> X^{element}; make it with {make_with}")]
     MissingGaloisKey {
         /// The exponent t of θ_t : X ↦ X^t, in [1, m).
@@ -39,11 +39,11 @@ pub enum Error {
         relinearisation: bool,
         /// How many bootstrappings have no keys.
         bootstrappings: usize,
-        /// The level that the keys must serve: no higher than that of the input. The server may
-        /// hold keys for lower ones.
+        /// The level at which the keys are needed: at most the level of the input. The server may
+        /// hold keys for lower levels.
         level: usize,
     },
-    /// A refresh was asked for, and the keys were made for no bootstrapping.
+    /// A refresh was requested, but no bootstrapping keys were generated.
     #[error(
         "the server holds no bootstrapping keys; give the plan of context.bootstrapping() to context.generate_keys"
     )]
@@ -53,10 +53,10 @@ pub enum Error {
         "no relinearisation key, which products of ciphertexts need; name needs::Products when the keys are made: context.generate_keys([&Products, ..])"
     )]
     MissingRelinearisationKey,
-    /// A choice that is written by name has another name.
+    /// There is no option with this name.
     #[error("no {what} is called {given:?}; there are {}", known.join(", "))]
     UnknownName {
-        /// What is chosen, in the singular.
+        /// The kind of option, in the singular.
         what: &'static str,
         /// The name given.
         given: String,
@@ -69,7 +69,7 @@ pub enum Error {
         /// Why the last candidate was refused, and what to ask for instead.
         reason: String,
     },
-    /// A table has more cells than the slots have places.
+    /// A table has more cells than fit into the slots.
     #[error(
         "table too large for the parameters: {rows} rows of {words} words ({bits} bits each) do not fit {slots} slots; choose larger parameters or split the table"
     )]
@@ -89,23 +89,22 @@ pub enum Error {
     /// The RLWE layer refused.
     #[error(transparent)]
     Rlwe(RlweError),
-    /// Two key pairs of one context met in one operation.
+    /// Values of two key pairs of one context were used in one operation.
     #[error(transparent)]
     OtherKeyPair(#[from] OtherKeyPair),
-    /// Two slot orders of one plaintext ring met in one operation.
+    /// Values with two slot orders of one plaintext ring were used in one operation.
     #[error(
         "{operation}: the values have their slots in different orders (generators {left:?} and {right:?}); make all plaintexts, plans and keys from one slot ring"
     )]
     OtherSlotOrder {
-        /// The operation that was asked for.
+        /// The requested operation.
         operation: &'static str,
         /// The generators of the hypercube of the evaluator.
         left: Vec<u64>,
         /// Those of the value.
         right: Vec<u64>,
     },
-    /// Two values that belong to different contexts (rings, moduli or parameters) met in one
-    /// operation.
+    /// Values of different contexts (rings, moduli or parameters) were used in one operation.
     #[error("{operation}: the values belong to different contexts ({left} and {right})")]
     ContextMismatch {
         /// The operation that was asked for.
@@ -127,7 +126,7 @@ pub enum Error {
         /// log2 of the room that is left under the noise bound.
         left_bits: f64,
     },
-    /// A function of integers was asked of slots that are not known to hold integers.
+    /// A function of integers was applied to slots that are not known to hold integers.
     #[error(
         "{circuit} is for integers, and the slots of the ciphertext hold elements: encrypt integers, or say assume_integers() where all slots are known to hold them"
     )]
@@ -135,15 +134,15 @@ pub enum Error {
         /// The function, in words.
         circuit: String,
     },
-    /// A ciphertext does not decrypt to anything: it holds more noise, or in CKKS larger values,
-    /// than the bound that it states.
+    /// A ciphertext cannot be decrypted: its noise, or in CKKS its values, exceed the bound that it
+    /// states.
     #[error(
         "the ciphertext holds more noise or larger values than it states{}: it was made under another key, or it or a key it went through was changed, or, in CKKS, a value lay outside the interval of a polynomial or above a bound that was assumed for it",
         place_beyond(*beyond)
     )]
     NotDecryptable {
-        /// Which slots are above their bound, if the decoder sees them (CKKS). In exact schemes noise
-        /// is measured in coefficients, and no slot is known.
+        /// Which slots exceed their bound, if the decoder can tell (CKKS). In exact schemes noise
+        /// is measured in coefficients, so no slot is known.
         beyond: Option<Beyond>,
     },
     /// An argument has the wrong number of entries.
@@ -159,7 +158,7 @@ pub enum Error {
     /// An argument is outside the range in which the operation is defined.
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
-    /// A plan cannot be made in the way that was asked for.
+    /// A plan cannot be made with the requested strategy.
     #[error("{strategy} cannot be planned here: {reason}")]
     Unplannable {
         /// The strategy or method asked for.
@@ -189,7 +188,7 @@ pub enum Error {
         /// Its position.
         index: usize,
     },
-    /// A value, perhaps a secret one, is larger than the bound that was stated.
+    /// A value, perhaps a secret one, exceeds the stated bound.
     #[error(
         "the value at index {index} is larger in absolute value than the bound, {}; state a larger bound",
         if *bound_bits < 1000.0 { short(bound_bits.exp2()) } else { format!("2^{bound_bits:.0}") }
@@ -200,7 +199,7 @@ pub enum Error {
         /// log2 of the bound.
         bound_bits: f64,
     },
-    /// A bound on values is larger than what the parameters have room for.
+    /// A bound on values exceeds what fits under these parameters.
     #[error(
         "the bound {} on the values is above {}, which these parameters have room for; {}",
         short(*bound),
@@ -210,9 +209,9 @@ pub enum Error {
     BoundTooLarge {
         /// The bound.
         bound: f64,
-        /// The largest that there is room for.
+        /// The largest bound that fits.
         most: f64,
-        /// The size of values in bits that parameters need for it; none have room for more.
+        /// The value size in bits with which parameters would fit it; `None` if no parameters do.
         value_bits: Option<u32>,
     },
     /// A public number is too large to be multiplied or added at the scale of the parameters.
@@ -226,7 +225,7 @@ pub enum Error {
         /// log2 of the largest.
         most_bits: f64,
     },
-    /// A polynomial on an interval was applied to values that are not known to lie inside.
+    /// A polynomial on an interval was applied to values that are not known to lie in it.
     #[error(
         "the values are known to be at most {} in absolute value, and the polynomial is for the interval from {} to {}; choose a wider interval, or, if the values lie inside, say so with Ciphertext::with_magnitude({})",
         short(*bound),
@@ -252,7 +251,7 @@ pub enum Error {
         /// The number of slots.
         most: usize,
     },
-    /// What is stated of the values of an approximate ciphertext does not fit its modulus.
+    /// The stated bounds on the values of an approximate ciphertext do not fit its modulus.
     #[error(
         "{operation}: values within the stated bounds take {needed_bits:.1} bits of the modulus, which has {left_bits:.1}; state smaller bounds, or {}",
         larger_values("CkksSpec::secure", *value_bits)
@@ -262,9 +261,9 @@ pub enum Error {
         operation: &'static str,
         /// log2 of the scale times the bound on values and errors.
         needed_bits: f64,
-        /// log2 of half the modulus, or of what doubles hold.
+        /// log2 of half the modulus, or of the range of doubles.
         left_bits: f64,
-        /// The size of values in bits that parameters need for it; none have room for more.
+        /// The value size in bits with which parameters would fit it; `None` if no parameters do.
         value_bits: Option<u32>,
     },
     /// The depth of the parameters is used up: an approximate ciphertext has no prime left to
@@ -283,7 +282,7 @@ pub enum Error {
         /// The depth that was left.
         left: usize,
     },
-    /// Noise that makes a decryption safe to publish would leave nothing of the values.
+    /// The noise that makes a decryption safe to publish would drown the values.
     #[error(
         "publishing would leave {left_bits:.1} bits of the values; use a larger scale, fewer decryptions or less statistical security"
     )]
@@ -297,7 +296,7 @@ pub enum Error {
         /// What was under way.
         operation: &'static str,
     },
-    /// The system would not give the memory that is known to be needed.
+    /// The system does not provide the memory that is known to be needed.
     #[error(
         "{what} take {bytes} bytes of memory, which the system does not give; use smaller parameters or fewer of them"
     )]
@@ -337,7 +336,7 @@ pub fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, right: &
 /// Results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A number in few digits: six that matter, without zeros behind them.
+/// A number with at most six significant digits, without trailing zeros.
 #[doc(hidden)]
 pub fn short(x: f64) -> String {
     let size = x.abs();
@@ -358,7 +357,7 @@ fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-/// What to do where values outgrow the parameters.
+/// The remedy if values outgrow the parameters.
 fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
     match value_bits {
         Some(bits) => format!("choose parameters for larger values ({made_by} with value_bits = {bits})"),
@@ -366,14 +365,17 @@ fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
     }
 }
 
-/// Slots of a ciphertext that are above the bound that it states for them. It says where they are,
-/// which follows from the layout, and nothing of the values. Which slot it is depends on the values,
-/// as the refusal itself does: it is for the key's owner.
+/// Slots of a ciphertext that exceed their stated bound. It contains their positions, which follow
+/// from the layout, but no values.
+///
+/// **Warning.** Which slots exceed their bound depends on the values, as the refusal itself does.
+/// Only the owner of the key should see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Beyond {
     /// The first of them, from 0.
     pub slot: usize,
-    /// How many there are. All or nearly all: another key, or a ciphertext that was changed.
+    /// The number of such slots. If it is all or nearly all of them, the key is another one, or the
+    /// ciphertext was changed.
     pub count: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The one interface between circuits and schemes of exact plaintexts.
+//! The interface between circuits and schemes with exact plaintexts.
 //!
-//! A circuit (a linear map, a polynomial, a bootstrapping stage) is written once over [`Evaluator`]
-//! and runs on the exact mock [`crate::schemes::clear`] and on the BGV/BFV engine alike. Notation
-//! as in [`crate::switching`]; `n = φ(m)`, plaintext ring `R/(p^r)`.
+//! A circuit (a linear map, a polynomial, a bootstrapping stage) is written once over
+//! [`Evaluator`]. It runs on the exact mock [`crate::schemes::clear`] and on the BGV/BFV engine.
+//! Notation is as in [`crate::switching`]; `n = φ(m)`, and the plaintext ring is `R/(p^r)`.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::switching::{Switching, no_terms};
 
-/// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`: what exact schemes
-/// have beside [`Switching`], with the same errors.
+/// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`. These are the
+/// operations that exact schemes have in addition to [`Switching`]. Errors are as there.
 pub trait Evaluator: Switching {
     /// The plaintext ring.
     fn slots(&self) -> &Arc<SlotRing>;
-    /// The level of fresh ciphertexts; a mock may have but one.
+    /// The level of fresh ciphertexts. A mock may have only one level.
     fn top_level(&self) -> usize;
 
     /// Prepares a constant for [`Switching::multiply_constant`] and [`Switching::dot_extended`] at
@@ -26,13 +26,13 @@ pub trait Evaluator: Switching {
     fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant> {
         self.prepare_at(constant, self.top_level())
     }
-    /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to
-    /// the primes of all of them and the special ones. Errors: also [`crate::Error::OutOfRange`]
-    /// if there is no such level.
+    /// As [`Evaluator::prepare`], but only for levels up to `level`. Size and cost are proportional
+    /// to the number of primes of `Q_level·P`. Errors: also [`crate::Error::OutOfRange`] if there
+    /// is no such level.
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Self::Constant>;
-    /// [`Evaluator::prepare_at`] of `count` constants, in parallel; `constant(k)` gives number k. A
-    /// scheme may lay them out in memory in this order, which should be that of their use; the
-    /// default prepares each by itself. Errors: also those of `constant`.
+    /// [`Evaluator::prepare_at`] for `count` constants, in parallel; `constant(k)` returns constant
+    /// k. A scheme may store them in memory in this order, so it should be the order of their use.
+    /// The default prepares each separately. Errors: also those of `constant`.
     fn prepare_many(
         &self,
         count: usize,
@@ -41,15 +41,15 @@ pub trait Evaluator: Switching {
     ) -> Result<Vec<Self::Constant>> {
         (0..count).into_par_iter().map(|k| self.prepare_at(&constant(k)?, level)).collect()
     }
-    /// Bytes that one constant takes when it is prepared for `level`.
+    /// Size in bytes of a constant that is prepared for `level`.
     fn constant_bytes(&self, level: usize) -> usize;
 
-    /// Bytes that this constant takes.
+    /// Size in bytes of this constant.
     fn held_bytes(&self, _constant: &Self::Constant) -> usize {
         self.constant_bytes(self.top_level())
     }
-    /// Whether constants whose values repeat take less than [`Self::constant_bytes`]; then
-    /// [`Self::held_bytes`] says what each takes.
+    /// Whether constants with repeating values are smaller than [`Self::constant_bytes`]. If so,
+    /// [`Self::held_bytes`] returns the size of each.
     fn folds_constants(&self) -> bool {
         false
     }
@@ -62,7 +62,7 @@ pub trait Evaluator: Switching {
     fn add_plain(&self, a: &Self::Ciphertext, b: &Plaintext) -> Result<Self::Ciphertext>;
     /// `a − b` for a public `b`.
     fn sub_plain(&self, a: &Self::Ciphertext, b: &Plaintext) -> Result<Self::Ciphertext>;
-    /// `a · b`, relinearised; manages levels by itself.
+    /// `a · b`, relinearised. Levels are managed automatically.
     fn multiply(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `a²`, relinearised.
     fn square(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext> {
@@ -70,44 +70,48 @@ pub trait Evaluator: Switching {
     }
     /// `k · a` for an integer `k`, taken modulo `p^r`.
     fn multiply_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext>;
-    /// The exponent e of the plaintext modulus p^e of a ciphertext: r when it is fresh, one less
+    /// The exponent e of the plaintext modulus p^e of a ciphertext: r if it is fresh, and one less
     /// after each division by p.
     fn exponent_of(&self, a: &Self::Ciphertext) -> u32;
-    /// The same message modulo the smaller `p^exponent`, which costs nothing: so ciphertexts meet
-    /// that were divided by p unequally often. Errors: also [`crate::Error::OutOfRange`] for an
-    /// exponent that is 0 or larger than that of `a`.
+    /// The same message modulo the smaller `p^exponent`. This is free. Use it to combine
+    /// ciphertexts that were divided by p a different number of times. Errors: also
+    /// [`crate::Error::OutOfRange`] if the exponent is 0 or larger than that of `a`.
     fn reduce_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
-    /// Some element that is congruent to `a` modulo its `p^e`, modulo the larger `p^exponent`: what
-    /// stands above `p^e` follows from the noise and is unspecified. It is an element of the whole
-    /// ring, whatever `a` holds, so that the content is any. Costs nothing and adds no noise. For
-    /// circuits whose result does not depend on it (`circuits::SlotTable`). Errors: also
-    /// [`crate::Error::OutOfRange`] for an exponent that is smaller than that of `a` or larger than r.
+    /// An element modulo the larger `p^exponent` that is congruent to `a` modulo its `p^e`. This is
+    /// free and adds no noise. It is for circuits whose result does not depend on the multiple of
+    /// `p^e` (`circuits::SlotTable`).
+    ///
+    /// **Warning.** The multiple of `p^e` follows from the noise and is unspecified. It is an
+    /// element of the whole ring even if `a` holds integers, so the result has no known content.
+    ///
+    /// Errors: also [`crate::Error::OutOfRange`] if the exponent is smaller than that of `a` or
+    /// larger than r.
     fn raise_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
-    /// The same ciphertext with [`crate::Content::Integers`]: the promise of a circuit that its
-    /// result is an integer in every slot, as that of [`crate::schemes::Ciphertext::assume_integers`].
+    /// The same ciphertext with [`crate::Content::Integers`]. The circuit promises that every slot
+    /// of its result is an integer, as in [`crate::schemes::Ciphertext::assume_integers`].
     fn declare_integers(&self, a: Self::Ciphertext) -> Self::Ciphertext;
     /// `p · a` modulo `p^{e+1}` for `a` modulo `p^e`: the inverse of [`Evaluator::divide_by_p`].
     /// Errors: also [`crate::Error::OutOfRange`] for `e = r`.
     fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
-    /// `a / p` where the plaintext of `a` is a multiple of `p`; the result's plaintext modulus is
-    /// `p^{r−1}`.
+    /// `a / p`, if the plaintext of `a` is a multiple of `p`. The exponent of the result's
+    /// plaintext modulus is one less.
     ///
-    /// Errors: [`crate::Error::NotDivisible`] where the scheme can see that the division is not
-    /// exact, or `r = 1`.
+    /// Errors: [`crate::Error::NotDivisible`] if the scheme can detect that the division is not
+    /// exact, or if `r = 1`.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
 
-    /// `(..((x − s_0)/p − s_1)/p ..)/p` for sums s_i of values and products, each division as
+    /// `(..((x − s_0)/p − s_1)/p ..)/p` for sums s_i of values and products. Each division is as in
     /// [`Evaluator::divide_by_p`]. A scheme may relinearise once for all products.
     fn divide_out(&self, x: &Self::Ciphertext, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Self::Ciphertext> {
         divided_one_by_one(self, x, subtrahends)
     }
 
-    /// A product of two sums, a sum on top, divided by p as often as the product says: values with
-    /// a weight may have plaintext moduli of their own and are taken modulo the smallest of them.
-    /// A scheme may bring values to the level of the product once for all sums.
+    /// The product of two sums plus a third sum, divided by p as often as `product` says. Values
+    /// with non-zero weights may have different plaintext moduli; all are reduced modulo the
+    /// smallest. A scheme may bring values to the level of the product once for all sums.
     ///
-    /// Errors: as [`Evaluator::divide_by_p`], [`crate::Error::ShapeMismatch`] for weights of values
-    /// that are not there, and an empty factor.
+    /// Errors: as [`Evaluator::divide_by_p`]; [`crate::Error::ShapeMismatch`] if a weight has no
+    /// value, or a factor is empty.
     fn divided_product(&self, values: &[&Self::Ciphertext], product: &DividedProduct) -> Result<Self::Ciphertext> {
         divided_by_parts(self, values, product)
     }
@@ -132,8 +136,9 @@ pub trait Evaluator: Switching {
         toward.map_or(Ok(sum.clone()), |base| self.add(base, &sum))
     }
 
-    /// Several sums `Σ_i c_i·x_i` of the same values: row k of `weights` gives sum k, not all of it 0.
-    /// A scheme may leave each with the primes of all of its terms, for the next operation to switch.
+    /// Several sums `Σ_i c_i·x_i` of the same values. Row k of `weights`, which must not be all 0,
+    /// gives sum k. A scheme may leave each sum with the primes of all of its terms; the next
+    /// operation then switches it.
     fn weighted_sums(&self, values: &[&Self::Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Self::Ciphertext>> {
         weighted_one_by_one(self, values, weights)
     }
@@ -169,8 +174,8 @@ pub(crate) fn divided_one_by_one<E: Evaluator + ?Sized>(
     })
 }
 
-/// What [`Evaluator::divide_out`] subtracts before a division: `value + a·b`, as far as they are
-/// given.
+/// The value that [`Evaluator::divide_out`] subtracts before a division: `value + a·b`. A missing
+/// part counts as 0.
 #[derive(Debug)]
 pub struct Subtrahend<'a, E: Evaluator + ?Sized> {
     /// A ciphertext.
@@ -179,20 +184,20 @@ pub struct Subtrahend<'a, E: Evaluator + ?Sized> {
     pub product: Option<(&'a E::Ciphertext, &'a E::Ciphertext)>,
 }
 
-/// `(Σ_k a_k·y_k · Σ_k b_k·y_k + Σ_k c_k·y_k)/p^divisions` for integers a_k, b_k, c_k: a product
-/// that takes values y_0, y_1, .. by their numbers.
+/// `(Σ_k a_k·y_k · Σ_k b_k·y_k + Σ_k c_k·y_k)/p^divisions` for integers a_k, b_k, c_k. The values
+/// y_0, y_1, .. are given by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DividedProduct {
-    /// The a_k and the b_k; what they lack is 0.
+    /// The a_k and the b_k; missing ones are 0.
     pub factors: [Vec<i64>; 2],
     /// The c_k.
     pub rest: Vec<i64>,
-    /// How often the result is divided by p: it must be a multiple.
+    /// How often the result is divided by p. The dividend must be a multiple of p^divisions.
     pub divisions: u32,
 }
 
 impl DividedProduct {
-    /// Refuses weights of values that are not there.
+    /// Refuses weights without a value.
     #[doc(hidden)]
     pub fn check(&self, values: usize) -> Result<()> {
         let sums = self.factors.iter().chain([&self.rest]);

@@ -1,6 +1,6 @@
-//! How many bytes things take where residues are written without gaps, and sizes in words.
+//! Sizes of files whose residues are written without gaps, and sizes in words.
 
-/// Bytes that a file has beside its payload: a header of 68 and a checksum of 32.
+/// Bytes of a file in addition to its payload: a header of 68 and a checksum of 32.
 pub const OVERHEAD: usize = 100;
 
 /// Bits that a residue modulo `modulus` takes.

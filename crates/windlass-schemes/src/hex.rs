@@ -1,4 +1,4 @@
-//! Bytes for people to read.
+//! Bytes in hexadecimal.
 
 /// Lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {

@@ -1,18 +1,19 @@
-//! Integers as users have them: any primitive type, taken modulo p^r.
+//! Integers in any primitive type, reduced modulo p^r.
 
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Number;
 
-/// A primitive integer. Wherever integers go in, any of these types does, negative numbers too: all
-/// count modulo the plaintext modulus p^r. What comes out are residues in [0, p^r), as `u64`.
+/// A primitive integer. Functions that take integers accept any of these types, including negative
+/// numbers, and reduce them modulo the plaintext modulus p^r. Results are residues in [0, p^r) as
+/// `u64`.
 pub trait Integer: Copy + Send + Sync + 'static {
     /// The residue in [0, p^r).
     fn residue(self, modulus: PrimePower) -> u64;
 
-    /// The integer as an index; `None` for one that is negative or too large.
+    /// The integer as an index; `None` if it is negative or too large.
     fn index(self) -> Option<usize>;
 
-    /// The integer itself, to be held against bounds and named in messages.
+    /// The integer itself, for comparison with bounds and for messages.
     fn whole(self) -> Number;
 }
 

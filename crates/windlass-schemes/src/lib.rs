@@ -1,11 +1,14 @@
 //! The schemes of Windlass: BGV and BFV on one engine, CKKS, and an exact mock without encryption.
 //!
-//! [`params`] has parameter sets, [`plaintext`] what is encrypted, [`schemes`] ciphertexts, engines,
-//! clients and keys of every scheme. [`switching`] is what circuits may ask of every scheme, and
-//! [`evaluator`] what they may ask of exact ones beside that. [`error`] has the errors of the whole
-//! library, those of bootstrapping and of files among them, so that one type serves all layers.
+//! - [`params`]: parameter sets.
+//! - [`plaintext`]: plaintexts.
+//! - [`schemes`]: ciphertexts, engines, clients and keys of every scheme.
+//! - [`switching`]: the operations that circuits can use on every scheme.
+//! - [`evaluator`]: the further operations of exact schemes.
+//! - [`error`]: the errors of the whole library, including bootstrapping and files. All layers
+//!   share one type.
 //!
-//! The crate `windlass` shows all of it under its own name: programs depend on that one.
+//! Programs depend on the crate `windlass`, which re-exports all of this under its own name.
 #![forbid(unsafe_code)]
 
 pub mod error;

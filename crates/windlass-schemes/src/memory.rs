@@ -1,4 +1,4 @@
-//! Memory whose amount is known before it is needed.
+//! Checks that memory is available before it is needed.
 
 #[cfg(target_os = "linux")]
 mod groups;
@@ -8,8 +8,8 @@ pub use room::has_memory;
 
 use crate::error::{Error, Result};
 
-/// Refuses work for which [`has_memory`] says no: an error before anything is made, where running
-/// out later ends the process.
+/// Refuses work for which [`has_memory`] returns false. The caller gets an error before anything is
+/// computed; otherwise the process would end when memory runs out.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].

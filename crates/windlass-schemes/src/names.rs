@@ -1,4 +1,4 @@
-//! Choices that are written by name.
+//! Options that are given by name.
 
 use crate::error::{Error, Result};
 

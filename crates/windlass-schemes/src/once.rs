@@ -1,19 +1,19 @@
-//! Values that parallel work makes when they are first asked for.
+//! Values that are computed by parallel work when they are first needed.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::Builder;
 
 use crate::error::{Error, Result};
 
-/// A value that is made once, by parallel work, for all who ask at the same time.
+/// A value that is computed once, by parallel work, for all callers that need it at the same time.
 ///
-/// The work is done by threads of its own. Who asks may be a task of a pool: were the work done
-/// there, the task would take up others while it waits for a part of it, and one of them may ask
-/// for this very value and wait for ever. Threads of its own know no other tasks.
+/// The work runs on separate threads. A caller may be a task of a thread pool. If the work ran in
+/// that pool, the caller would execute other tasks while it waits, and one of them might need this
+/// same value and wait forever. Separate threads have no other tasks.
 pub struct Once<T>(OnceLock<Result<T>>);
 
 impl<T> Once<T> {
-    /// Nothing is made yet.
+    /// A value that is not computed yet.
     pub const fn new() -> Self {
         Self(OnceLock::new())
     }
@@ -26,14 +26,14 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Send + Sync> Once<T> {
-    /// The value; `make` makes it where there is none. An error stays as a value does.
+    /// The value. `make` computes it on the first call. An error is kept like a value.
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<T> + Send) -> Result<&T> {
         self.0.get_or_init(|| by_threads_of_its_own(make)).as_ref().map_err(Error::clone)
     }
 }
 
-/// As many threads as the caller's pool has; on the caller's if no thread can be started: then
-/// there are few that could wait for each other.
+/// Runs the work on as many threads as the caller's pool has. If no thread can be started, it runs
+/// on the caller's threads; then there are few that could wait for each other.
 fn by_threads_of_its_own<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     by_threads_of(Builder::new(), work)
 }

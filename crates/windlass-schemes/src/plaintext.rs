@@ -1,4 +1,4 @@
-//! Elements of the plaintext ring.
+//! Plaintexts: elements of the plaintext ring, and what their slots are known to hold.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use windlass_ring::slots::{PrimePower, QuotientRing, SlotRing};
 use crate::error::{Error, Result};
 use crate::integer::Integer;
 
-/// What the slots of a plaintext or ciphertext are known to hold. The larger of two is what a sum
-/// or a product holds.
+/// What the slots of a plaintext or ciphertext are known to hold. A sum or a product has the larger
+/// content of its two operands.
 ///
-/// Integers in all slots are the elements that Frobenius fixes: a subring, closed under every
-/// automorphism and under exact division by p. With slots of degree d = 1 there is nothing else.
-/// Ciphertexts show their content to everyone, so it follows from how a plaintext was made and
-/// never from the values in it.
+/// Integers in all slots are the elements that Frobenius fixes. They form a subring that is closed
+/// under automorphisms and under exact division by p. If slots have degree d = 1, all elements are
+/// integers. The content of a ciphertext is public. It therefore depends on how a plaintext was
+/// made, never on the values in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Content {
     /// An integer modulo p^r in every slot.
     Integers,
-    /// Any elements of E; they may be integers all the same.
+    /// Any elements of E, possibly integers.
     Elements,
 }
 
 impl Content {
-    /// What is known of slots about which nothing is said.
+    /// The content of slots about which nothing is known.
     #[doc(hidden)]
     pub fn any(slots: &SlotRing) -> Self {
         if slots.degree() == 1 { Self::Integers } else { Self::Elements }
@@ -84,11 +84,11 @@ impl Plaintext {
         Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
     }
 
-    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, taken
-    /// modulo `p^r`; zeros follow if there are fewer. [`Content::Elements`] if d > 1, whatever the
-    /// values are.
+    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major,
+    /// reduced modulo `p^r` and padded with zeros. The content is [`Content::Elements`] if d > 1,
+    /// for any values.
     ///
-    /// Errors: [`Error::ShapeMismatch`] for more than ℓ·d of them.
+    /// Errors: [`Error::ShapeMismatch`] if there are more than ℓ·d coefficients.
     pub fn from_slots<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
         let places = slots.slots() * slots.degree();
         let residues = padded_residues("slot coefficients (at most)", places, slots.modulus(), values)?;
@@ -129,8 +129,10 @@ impl Plaintext {
 
     /// The same element with [`Content::Integers`] if all its slots are integers: `θ_p(a) = a`.
     ///
-    /// This looks at the values: it is for public constants. A message that is encrypted after it
-    /// would show whether its slots are integers. Cost: linear in m.
+    /// **Warning.** The result depends on the values, so use it only for public constants. If a
+    /// message is encrypted after it, everyone can see whether its slots are integers.
+    ///
+    /// Cost: linear in m.
     pub fn recognised(self) -> Self {
         let quotient = self.slots.quotient();
         let fixed = || quotient.automorphism(&self.coefficients, self.slots.prime());
@@ -140,8 +142,8 @@ impl Plaintext {
         self
     }
 
-    /// The same element with a content that is known otherwise, or that several secret plaintexts
-    /// shall show alike.
+    /// The same element with a content that the caller knows, or that several secret plaintexts
+    /// must share.
     #[doc(hidden)]
     pub fn declared(self, content: Content) -> Self {
         Self { content: content.min(Content::any(&self.slots)), ..self }
@@ -217,7 +219,7 @@ impl Plaintext {
         Ok(Self::wrap(&self.slots, coefficients, self.content.max(other.content)))
     }
 
-    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.
+    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is not a unit modulo m.
     pub fn automorphism(&self, t: u64) -> Result<Self> {
         if t == 1 {
             return Ok(self.clone());

@@ -1,4 +1,4 @@
-//! CKKS ciphertexts on the wire.
+//! The wire form of CKKS ciphertexts.
 
 use std::sync::Arc;
 

@@ -149,7 +149,7 @@ impl<'a> FieldReader<'a> {
     /// Fills `row` with packed residues.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] when bytes are missing, a residue is not below `modulus`, or a
+    /// [`WireError::Malformed`] if bytes are missing, a residue is not below `modulus`, or a
     /// padding bit is set.
     pub fn residues(&mut self, row: &mut [u64], modulus: u64, what: &'static str) -> Result<(), WireError> {
         let width = residue_bits(modulus);

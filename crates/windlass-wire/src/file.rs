@@ -1,4 +1,4 @@
-//! Files that are either whole or not there.
+//! Writes files atomically: a file is either complete or does not exist.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
@@ -37,7 +37,7 @@ pub(super) fn access_of(kind: Kind) -> Access {
 /// owner only.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
 /// behind.
 pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, WireError> {
     let bytes = Zeroizing::new(seal(label, payload));
@@ -110,7 +110,7 @@ pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<V
 /// in one step.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
 /// behind.
 pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireError> {
     write_new_with(path, access, |file| file.write_all(bytes))

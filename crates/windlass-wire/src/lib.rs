@@ -1,12 +1,13 @@
-//! Durable bytes: containers that name their format version, kind, parameters and key pair, and
-//! carry a checksum.
+//! Durable file formats. Every container names its format version, kind, parameters and key pair,
+//! and carries a checksum.
 //!
-//! Every reader takes the parameters that the bytes must belong to (and the key pair, where it is
-//! known) and a size limit that follows from them, and refuses anything else with a [`WireError`]
-//! before it takes memory: wrong magic, version, kind, context or key pair, missing or trailing
-//! bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files
-//! in `crates/windlass/tests/golden/` pin the bytes of each version. The checksum finds accidents; it does not
-//! authenticate.
+//! Every reader gets the parameters that the bytes must belong to, and the key pair if it is known.
+//! A size limit follows from them. Before it allocates memory, the reader refuses anything else
+//! with a [`WireError`]: a wrong magic number, version, kind, context or key pair, missing or
+//! trailing bytes, a wrong checksum, residues that are not canonical. Variants are append-only.
+//! Golden files in `crates/windlass/tests/golden/` fix the bytes of each version.
+//!
+//! **Warning.** The checksum detects accidental damage. It does not authenticate.
 #![forbid(unsafe_code)]
 
 mod approximate;

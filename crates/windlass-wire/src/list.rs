@@ -1,4 +1,4 @@
-//! Many ciphertexts in one file: an array of numbers that is longer than one of them holds.
+//! Stores many ciphertexts in one file: an array that is longer than one ciphertext holds.
 
 use windlass_rlwe::{Limits, check_same_keys};
 use windlass_schemes::error::{Error, Result};

@@ -1,5 +1,5 @@
-//! Payloads whose residues lie in the file as they lie in memory: the file is mapped, checked once
-//! and used where it is.
+//! Payloads whose residues have the same layout in the file as in memory. Such a file is mapped,
+//! checked once, and used in place.
 //!
 //! | Bytes | Field |
 //! |---|---|

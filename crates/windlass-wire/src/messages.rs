@@ -1,6 +1,8 @@
-//! The messages of a lookup and of scores: ciphertexts, and the hash of the public schema that they
-//! are for. Whoever reads one compares the hash with that of its own schema: names, constants and
-//! units that are not those of the other side would make wrong values of right ones.
+//! The messages of a lookup and of scoring: ciphertexts, and the hash of the public schema that
+//! they belong to.
+//!
+//! **Warning.** Every reader must compare that hash with the hash of its own schema. If both sides
+//! have different names, constants or units, correct values become wrong ones.
 
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::Ciphertext;

@@ -1,4 +1,4 @@
-//! The constants of linear plans, as they lie in memory.
+//! The constants of linear plans, in their memory layout.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
     /// Memory: one MiB. Cost: one pass of SHA-256.
     ///
     /// # Errors
-    /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+    /// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
     /// behind. [`windlass_schemes::Error::ContextMismatch`] for the constants of another plan,
     /// [`windlass_schemes::Error::OutOfRange`] if there is no such level.
     pub fn save(&self, path: &Path, prepared: &PreparedPlan<E, R>) -> Result<u64> {

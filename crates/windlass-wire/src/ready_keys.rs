@@ -1,4 +1,4 @@
-//! Evaluation keys ready for use: both halves, as they lie in memory.
+//! Evaluation keys ready for use: both halves, in their memory layout.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl ReadyKeys {
     /// Memory: one MiB. Cost: one pass of SHA-256.
     ///
     /// # Errors
-    /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+    /// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
     /// behind. [`WireError::NoKeyPair`] for a set of no keys.
     pub fn save<C: FileContext>(&self, path: &Path, context: &C) -> Result<u64, WireError> {
         self.body().save(path, &self.label(context)?)

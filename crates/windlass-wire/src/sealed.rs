@@ -1,8 +1,8 @@
-//! Secret keys that a passphrase encrypts on disk.
+//! Secret keys that are encrypted on disk under a passphrase.
 //!
-//! A sealed file is a container of a kind of its own ([`Kind::SealedSecretKey`]) around the whole
-//! file of a secret key. Its header names the parameters and the key pair of the key inside; its
-//! payload says how the passphrase becomes a key:
+//! A sealed file is a container of a separate kind ([`Kind::SealedSecretKey`]) around the whole
+//! file of a secret key. Its header names the parameters and the key pair of the key inside. Its
+//! payload says how a key is derived from the passphrase:
 //!
 //! | Offset | Bytes | Field |
 //! |---|---|---|
@@ -20,8 +20,9 @@
 //! ChaCha20-Poly1305 (RFC 8439), and its associated data are all bytes of the container before the
 //! ciphertext, the header included. Salt and nonce come from the operating system.
 //!
-//! The checksum of the container finds accidents before a passphrase is tried. What is left to fail
-//! is the tag, and whether the passphrase is wrong or somebody changed the file is the same to it.
+//! The checksum of the container detects accidental damage before a passphrase is tried. After that
+//! only the tag can fail. It cannot distinguish a wrong passphrase from a file that was changed on
+//! purpose.
 
 use std::fmt;
 use std::path::Path;
@@ -280,7 +281,7 @@ impl<'a> Sealed<'a> {
 /// and gives the file's size in bytes.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
 /// behind. [`windlass_schemes::Error::Rlwe`] without entropy.
 pub fn save_sealed<C: FileContext>(
     path: &Path,

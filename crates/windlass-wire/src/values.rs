@@ -1,5 +1,4 @@
-//! Values on the wire: plain data under version 1, turned into library values only against a given
-//! context.
+//! The plain data of version 1. It is converted to library values only against a given context.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -130,7 +129,7 @@ pub fn to_payload<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> Zeroizi
 /// Secret keys are readable by their owner only.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left
 /// behind. [`WireError::NoKeyPair`] for a set of no keys.
 pub fn save<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<u64, WireError> {
     let bytes = to_bytes(context, value)?;

@@ -16,13 +16,13 @@
 //! # Ok::<(), windlass::Error>(())
 //! ```
 //!
-//! A [`Context`] is what both sides agree on. A [`Client`] holds the secret key, a [`Server`] the
-//! keys that the named circuits need and no others.
+//! A [`Context`] is what both sides agree on. A [`Client`] holds the secret key. A [`Server`] holds
+//! exactly the keys that the given circuits need.
 //!
 //! # Functions of the integers in slots
 //!
-//! Circuits of different types stand in one list of keys. Over a prime modulus every function is a
-//! polynomial: [`circuits::SlotFunction`] finds the cheapest.
+//! Circuits of different types can share one list of keys. Over a prime modulus every function is a
+//! polynomial; [`circuits::SlotFunction`] finds the cheapest one.
 //!
 //! ```
 //! use windlass::Context;
@@ -40,8 +40,8 @@
 //!
 //! # Circuits of any depth
 //!
-//! With the keys of a bootstrapping the server refreshes by itself, when the next step would not
-//! leave room to do so later.
+//! If the server has the keys of a bootstrapping, it refreshes automatically: before a step that
+//! would leave too little room for a later refresh.
 //!
 //! ```
 //! use windlass::Context;
@@ -75,9 +75,13 @@
 //!
 //! # The layers below
 //!
-//! [`schemes`] has the engines that clients and servers are made of, with levels, noise bounds and
-//! seeds in the open; [`circuits`] what runs on them; [`bootstrap`] the pipeline as a value;
-//! [`wire`] files; [`lookup`] and [`scoring`] two applications. [`rlwe`] and [`ring`] are the
+//! - [`schemes`]: the engines inside clients and servers, with explicit levels, noise bounds and
+//!   seeds.
+//! - [`circuits`]: the circuits that run on these engines.
+//! - [`bootstrap`]: the bootstrapping pipeline as a value.
+//! - [`wire`]: file formats.
+//! - [`lookup`] and [`scoring`]: two applications.
+//! - [`rlwe`] and [`ring`]: the crates underneath.
 //! crates underneath.
 #![forbid(unsafe_code)]
 
@@ -108,7 +112,7 @@ pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switchi
 #[doc(inline)]
 pub use windlass_wire as wire;
 
-/// The programs in the documentation of the crates below are tests, too.
+/// The programs in the documentation of the crates below are tests as well.
 #[cfg(doctest)]
 #[doc = include_str!("../../windlass-circuits/src/examples/comparison.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/fixed_point.md")]

@@ -1,10 +1,10 @@
-//! What `fn main` returns.
+//! The return type of `fn main` in programs that use the library.
 
 use std::error::Error;
 use std::fmt;
 
-/// The result of a program's `main`: an error is printed as its message, where the standard
-/// library would print the value's `Debug` form.
+/// The result of a program's `main`. An error is printed as its message; the standard library would
+/// print the value's `Debug` form instead.
 ///
 /// ```no_run
 /// fn main() -> windlass::MainResult {
@@ -15,7 +15,7 @@ use std::fmt;
 /// ```
 pub type MainResult = Result<(), MainError>;
 
-/// Any error, on its way out of `main`.
+/// Any error that `main` returns.
 pub struct MainError(Box<dyn Error>);
 
 impl<E: Error + 'static> From<E> for MainError {

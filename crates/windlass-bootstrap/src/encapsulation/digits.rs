@@ -1,4 +1,4 @@
-//! Digits of integers, for a key without special primes.
+//! Decomposes integers into small digits, for a key without special primes.
 
 /// Signed digits of an odd base 2b + 1, each of −b, .., b: `x = Σ_k x_k·(2b + 1)^k`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,5 +1,5 @@
-//! Where a ciphertext meets the ephemeral key: the least modulus at which what that adds is small
-//! enough.
+//! Finds the modulus at which a ciphertext is switched to the ephemeral key: the smallest one at
+//! which the noise of the switch is small enough.
 
 use windlass_ring::Basis;
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, noise};

@@ -1,5 +1,5 @@
-//! The keys of the encapsulation: the switch to the ephemeral secret, and that secret under the
-//! main one.
+//! The keys of the encapsulation: the switching key to the ephemeral secret, and an encryption of
+//! that secret under the main one.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl SeededPair {
         Self { seed, b, a }
     }
 
-    /// Rebuilds it from the seed of a, and b. `None` when b is not over these primes of the
+    /// Rebuilds it from the seed of a, and b. `None` if b is not over these primes of the
     /// context.
     fn from_parts(context: &Context, wide: &Basis, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
         if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != wide {

@@ -1,9 +1,9 @@
 //! Sparse-secret encapsulation (Bossuat–Troncoso-Pastoriza–Hubaux, eprint 2022/024): a sparse
-//! ephemeral key for the lowest modulus alone.
+//! ephemeral key that is used only at the lowest modulus.
 //!
-//! `input_modulus` finds that modulus, by what the switch to the key and the rounding before it add
-//! to a coefficient. `keys` makes the switching key, by special primes or in `digits`, and the
-//! encryption of the ephemeral secret under the main one.
+//! `input_modulus` finds that modulus from the noise that the switch and the rounding before it add
+//! to a coefficient. `keys` makes the switching key, either with special primes or in `digits`, and
+//! the encryption of the ephemeral secret under the main one.
 
 mod digits;
 mod input_modulus;

@@ -1,4 +1,4 @@
-//! Products of sums that are divided by p, on noise bounds: as the engine does it, step by step.
+//! The noise of products of sums that are divided by p. It follows the engine step by step.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{Bound, RandomEvents};
@@ -72,7 +72,7 @@ impl Forecast {
         (1..=top).find(|&level| capacity(level) >= best - 0.5).expect("the best level is among them")
     }
 
-    /// `Σ |k_j|·‖ε_j‖·Q_l/Q_j`: the noise of a sum at level l, but for rounding.
+    /// `Σ |k_j|·‖ε_j‖·Q_l/Q_j`: the noise of a sum at level l, without rounding.
     fn exact_noise(&self, terms: &[Term], level: usize) -> Bound {
         let scaled = |term: &Term| {
             let bits = self.params.log2_q(level) - self.params.log2_q(term.ct.level);

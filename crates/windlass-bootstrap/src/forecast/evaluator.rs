@@ -1,4 +1,4 @@
-//! What exact schemes have, on noise bounds.
+//! The operations of exact schemes, on noise bounds instead of ciphertexts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Sums with products among their terms, on noise bounds: as the engine does it, step by step.
+//! The noise of sums with products among their terms. It follows the engine step by step.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{Bound, RandomEvents};

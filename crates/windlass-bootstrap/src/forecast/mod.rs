@@ -1,4 +1,4 @@
-//! Running a circuit on noise bounds alone.
+//! Runs a circuit on noise bounds instead of ciphertexts.
 
 mod divided_product;
 mod evaluator;
@@ -22,9 +22,9 @@ use windlass_schemes::schemes::engine::Summand;
 /// Constants count with the norm of random ones: what the engine finds is seldom worse. Capacity
 /// that goes below zero is kept as a negative number, not refused.
 ///
-/// Random events are counted so that the engine has no more, at whatever level it does each
-/// operation: a modulus switch counts wherever there could be one, a sum of products as its
-/// products relinearised one by one.
+/// The engine has at most as many random events as are counted here, at any level at which it does
+/// an operation. A modulus switch counts wherever there could be one. A sum of products counts as
+/// its products relinearised one by one.
 #[derive(Debug)]
 pub(crate) struct Forecast {
     slots: Arc<SlotRing>,

@@ -1,9 +1,9 @@
-//! What the operations of a circuit take, at the levels that they are done at.
+//! The cost of the operations of a circuit, at the levels at which they run.
 //!
-//! Polynomials spend much of their time beside the key switches: each sum of powers with integer
-//! factors multiplies every power and switches it to the lowest of their levels, and an integer that
-//! is added is transformed for every prime. So the operations are priced one by one as bounds go
-//! through them. Those of linear maps are not: a plan knows its price. Neither are
+//! Polynomials spend much of their time outside key switches. Each sum of powers with integer
+//! factors multiplies every power and switches it to the lowest of their levels, and an added
+//! integer is transformed for every prime. So operations are priced one by one while noise bounds
+//! pass through them. Two kinds are not priced here: linear maps, whose plans know their price, and
 //! [`windlass_schemes::evaluator::Evaluator::divided_product`]s.
 
 use windlass_circuits::CostModel;

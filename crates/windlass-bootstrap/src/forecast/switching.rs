@@ -1,4 +1,4 @@
-//! What every scheme has, on noise bounds.
+//! The operations of every scheme, on noise bounds instead of ciphertexts.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{Bound, RandomEvents};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A sum of prices, in transforms of one row. It is the same in whatever order threads add to it.
+/// A sum of prices, in transforms of one row. It does not depend on the order in which threads add.
 #[derive(Debug, Default)]
 pub(super) struct Work(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! The transforms that there are, by name.
+//! The available transforms, by name.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,9 +1,10 @@
-//! Whether the maps of a transform do what they must: that of one's own is tried before it is used.
+//! Tests whether the maps of a transform are correct. A custom transform is tested before it is
+//! used.
 //!
-//! The front end spoils every coefficient by itself, so each integer must stand in a coefficient of
-//! its own, and come back from there whatever the others are. Maps that are wrong anywhere spoil a
-//! random plaintext with probability 1 − 1/p at least; so many are tried that all but one in 2^40
-//! are found out.
+//! The front end changes each coefficient separately. So the first map must put each integer into a
+//! separate coefficient, and the second must return it from there for all values of the others. If
+//! a map is wrong anywhere, a random plaintext shows it with probability at least 1 − 1/p. The test
+//! uses enough plaintexts to find all wrong maps except with probability 2^−40.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What the maps need, beside the counts of Chen–Han 2018, Appendices A and B.
+//! Operation counts of the maps, compared with those of Chen–Han 2018, Appendices A and B.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! In which order, and in which groups, the maps take the factors of a composite m.
+//! The order and the grouping of the factors of a composite m in the maps.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! The factors of a composite m, and the hypercube with dimensions for each.
+//! The factors of a composite m, and a hypercube with dimensions for each factor.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -32,8 +32,8 @@ pub(super) struct Factor {
 }
 
 impl Factor {
-    /// Z_{m_s}^* modulo the powers of q; `None` if the group needs several generators, but for a
-    /// power of two.
+    /// Z_{m_s}^* modulo the powers of q. `None` if the group needs several generators, unless the
+    /// factor is a power of two.
     fn above(axes: Vec<Axis>, q: u64) -> Option<Self> {
         let index: u64 = axes.iter().map(|axis| axis.index).product();
         let size = (arith::totient(index) / arith::multiplicative_order(q % index, index)) as usize;
@@ -75,7 +75,7 @@ impl Factors {
     /// The factors in the given order.
     ///
     /// # Errors
-    /// [`windlass_schemes::Error::Ring`] for an m that is no index of a ring, or a p that is no prime or
+    /// [`windlass_schemes::Error::Ring`] for an m that is no index of a ring, or a p that is not a prime or
     /// divides m; [`BootstrapError::Factors`] for numbers that are no factors of m with p's whole
     /// order on the first.
     pub fn of_order(m: u64, p: u64, order: &FactorOrder) -> Result<Self> {
@@ -113,7 +113,9 @@ impl Factors {
     }
 
     /// Every first factor that leaves a cyclic quotient, the fewest prime powers first, with the
-    /// others behind it in the order of m's primes; the standard factors, where there are none.
+    /// Every first factor that leaves a cyclic quotient, the fewest prime powers first, followed by
+    /// the other factors in the order of m's primes. The standard factors if there is no such first
+    /// factor.
     ///
     /// # Errors
     /// As [`Self::of_order`].

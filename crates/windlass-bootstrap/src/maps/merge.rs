@@ -1,4 +1,4 @@
-//! From elementary stages to the linear maps that are run.
+//! Merges elementary stages into the linear maps that run.
 
 use windlass_circuits::LinearMap;
 use windlass_schemes::error::{BootstrapError, Result};

@@ -32,7 +32,7 @@ impl Split {
     }
 
     /// The same by powers of the Frobenius map that have keys: the fewest whose product is
-    /// θ_element. Itself where there are none.
+    /// θ_element. The element itself if there are no such powers.
     pub fn by_keys(self, (m, p): (u64, u64), keys: &BTreeSet<u64>) -> Self {
         let powers = std::iter::successors(Some(p % m), |t| Some(t * p % m)).take_while(|&t| t != 1);
         let keys: Vec<u64> = powers.filter(|t| keys.contains(t)).collect();

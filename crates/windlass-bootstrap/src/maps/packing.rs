@@ -1,4 +1,5 @@
-//! d coefficients in a slot: taking them out and putting them in (Halevi–Shoup 2015, §4.3).
+//! Unpacks the d coefficients of a slot into d ciphertexts, and repacks them (Halevi–Shoup 2015,
+//! §4.3).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The rings that the maps are made for.
+//! The rings for which the maps are made.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::radix2;
 /// its group is cyclic; ⟨5⟩ and ⟨−1⟩ for powers of two.
 ///
 /// # Errors
-/// [`windlass_schemes::Error::Ring`] for an m that is no index of a ring, and a p that is no prime or divides
+/// [`windlass_schemes::Error::Ring`] for an m that is no index of a ring, and a p that is not a prime or divides
 /// m. There are no others: every ring with slots has evaluation maps.
 pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
     ordered_hypercube(m, p, &FactorOrder::Standard)

@@ -1,4 +1,4 @@
-//! The automorphisms of a power-of-two ring up to powers of Frobenius that make no difference.
+//! The automorphisms of a power-of-two ring, modulo powers of Frobenius that have no effect.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a transform between slots and coefficients is.
+//! The interface of a transform between slots and coefficients.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -61,14 +61,15 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     /// basis, each another one, and the other coefficients are 0.
     ///
     /// # Errors
-    /// What building maps reports.
+    /// Errors of building maps.
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
 
-    /// The thin map from coefficients to slots, before the trace `Σ_{k<d} σ^k` of every slot, which
-    /// leaves the coefficients where [`Self::evaluation`] had them from, whatever the others are.
+    /// The thin map from coefficients to slots, before the trace `Σ_{k<d} σ^k` of every slot. After
+    /// the trace a slot holds the coefficient where [`Self::evaluation`] put its integer, for all
+    /// values of the other coefficients.
     ///
     /// # Errors
-    /// What building maps reports.
+    /// Errors of building maps.
     fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
 
     /// The bases of packed mode.

@@ -1,4 +1,4 @@
-//! Why an index is not what a search looks for.
+//! Reasons why an index is not suitable.
 
 /// The first condition of a search that an index m fails. The library's messages name the condition,
 /// what m has and what was asked for.

@@ -1,4 +1,4 @@
-//! Circuits on complex slots: polynomials, functions by polynomials near them, sums of slots.
+//! Circuits on complex slots: polynomials, polynomial approximations of functions, sums of slots.
 
 mod sums;
 

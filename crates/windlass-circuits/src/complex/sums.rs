@@ -39,7 +39,7 @@ pub trait TotalSums {
     /// [`SlotSums::total_sums`] over the ciphertext's slots.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of
+    /// [`Error::OutOfRange`] if there is no such slot; [`Error::ContextMismatch`] for a plan of
     /// another sum; those of products and plans.
     fn replicate(&self, total: &TracePlan, ciphertext: &Ciphertext, slot: usize) -> Result<Ciphertext>;
 

@@ -1,4 +1,4 @@
-//! Running a plan.
+//! Runs a plan of digit removal.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ impl DigitRemoval {
     /// [`windlass_schemes::Error::NotIntegers`] for slots that are not known to hold integers;
     /// [`windlass_schemes::Error::ContextMismatch`] for another prime, or a plaintext modulus above p^e, of
     /// which the plan would not know the digits; [`windlass_schemes::Error::NotDivisible`] for one of at most
-    /// p^v; what the evaluator reports.
+    /// p^v; errors of the evaluator.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.check(evaluator, x)?;
         let rows = match &self.circuit {
@@ -97,7 +97,7 @@ impl DigitRetention {
 /// What a row has made.
 struct Made<'a, E: Evaluator> {
     row: &'a Row,
-    /// Its values by number, but for a product that is left for the end and the sum that takes it.
+    /// Its values by number, except a product that is left for the end and the sum that uses it.
     values: Vec<Option<E::Ciphertext>>,
     /// Of sums that take a product: what comes on top of it, by number.
     rests: BTreeMap<usize, E::Ciphertext>,

@@ -1,4 +1,4 @@
-//! Chains of products, of which sums know a digit.
+//! Chains of products. Linear combinations of the products give a digit to higher precision.
 
 use std::ops::RangeInclusive;
 
@@ -11,13 +11,14 @@ use super::polynomials::{MAX_DEGREE, counterexample};
 /// Products w_1, w_2, .. of sums of earlier ones, from the argument w_0 of a digit, and sums of
 /// them that know the digit.
 ///
-/// One step after the other ([`super::DigitRoute`]) spends a polynomial on each precision. A chain
-/// spends one product on each w_k, whatever knows how much: four give 16 bits where polynomials of
-/// least degree take seven. All weights count modulo p^c where they lead to a value of precision c.
-/// None is a constant, so 0 goes to 0.
+/// Steps one after another ([`super::DigitRoute`]) use one polynomial for each precision. A chain
+/// uses one product for each w_k, of any precision: four products give 16 bits, where polynomials
+/// of least degree need seven. All weights count modulo p^c if they lead to a value of precision c.
+/// No weight is a constant term, so 0 maps to 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigitChain {
-    /// The factors of w_1, w_2, ..: the weights of w_0, w_1, .. in each, 0 where there are none.
+    /// The factors of w_1, w_2, ..: in each, the weights of w_0, w_1, ..; 0 for values that do not
+    /// occur.
     pub products: Vec<[Vec<i64>; 2]>,
     /// What knows the digit, by rising precision.
     pub values: Vec<ChainValue>,

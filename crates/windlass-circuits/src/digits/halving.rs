@@ -1,4 +1,4 @@
-//! Chains that divide as they go: all low digits in one circuit.
+//! Chains that divide after each product and remove all low digits in one circuit.
 
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Limits;

@@ -1,4 +1,4 @@
-//! What a method of digit removal is.
+//! The interface of a method of digit removal.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use super::chain::DigitChain;
 use super::halving::HalvingChain;
 use super::polynomials::{DigitRange, least_degree};
 
-/// A way to make digits precise: by which polynomials, and from which precision to which.
+/// A method that makes digits precise: its polynomials, and the precisions between which they lift.
 ///
 /// An integer z knows the digit d to precision a when `z ≡ d (mod p^a)`. The argument of each digit
 /// knows it to precision 1; polynomials of it, and of their values, know it better, until it can be
@@ -38,8 +38,9 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     /// The ways from the first precision to the last that the planner compares.
     fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute>;
 
-    /// Products that know the digit, in place of polynomials from precision to precision. Checked
-    /// like those, where one digit goes on those that occur alone; compared with the routes.
+    /// A chain of products instead of polynomials from precision to precision. It is checked like
+    /// those, on the values that occur if one digit continues the others, and compared with the
+    /// routes by price.
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         None
     }
@@ -95,7 +96,7 @@ impl DigitStep {
     /// # Errors
     /// [`windlass_schemes::Error::OutOfRange`] for degrees above 2048, an empty range, digits that are not
     /// below p or not distinct modulo p, and an argument that knows none of its digits;
-    /// [`windlass_schemes::Error::Ring`] when p^to is not a supported prime power.
+    /// [`windlass_schemes::Error::Ring`] if p^to is not a supported prime power.
     pub fn least_degree(&self, digits: &RangeInclusive<i64>) -> Result<DigitPolynomial> {
         let (modulus, digits) = (PrimePower::new(self.prime, self.to)?, DigitRange::from(digits));
         Limits::at_least(1).check("the precision of the argument", self.from)?;

@@ -1,4 +1,4 @@
-//! The methods that are compared and those that are asked for by name.
+//! Published methods: for comparison, and for selection by name.
 
 use std::str::FromStr;
 

@@ -1,4 +1,4 @@
-//! One digit: how its values come from its argument.
+//! Evaluates one digit: all its values from its argument.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! Plans from matrices of integers and of complex numbers.
+//! Makes plans from matrices of integers and of complex numbers.
 
 use std::sync::Arc;
 

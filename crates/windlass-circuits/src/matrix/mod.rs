@@ -1,9 +1,12 @@
-//! Products of matrices with encrypted vectors, by the cheapest of three ways.
+//! Products of matrices with encrypted vectors, by the cheapest of three layouts.
 //!
-//! An R × C matrix has R + C − 1 diagonals, however few rows or columns it has. Folded by rows, it
-//! has w ≥ R: entries are laid one under the other in blocks of w slots, and the blocks are added by
-//! rotations afterwards. Folded by columns, it has w ≥ C: copies of the vector are made by rotations
-//! first ([`Folding`]). [`MatrixPlan`] prices all of them.
+//! - By diagonals: an R × C matrix has R + C − 1 diagonals, even if it has few rows or columns.
+//! - Folded by rows: it has w ≥ R diagonals. Entries are stacked in blocks of w slots, and the
+//!   blocks are added by rotations afterwards.
+//! - Folded by columns: it has w ≥ C diagonals. Rotations first make copies of the vector
+//!   ([`Folding`]).
+//!
+//! [`MatrixPlan`] computes the price of each and takes the cheapest.
 
 mod build;
 mod fold;

@@ -1,5 +1,5 @@
-//! What a representation says of its slots: on which lines they lie, and which automorphism brings
-//! one to another.
+//! The slot geometry of a representation: the line of each slot, and the automorphism that moves
+//! one slot to another.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Plans: a matrix with the cheapest way to multiply by it.
+//! Plans: a matrix with the cheapest layout for its product.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -258,7 +258,7 @@ impl<R: Plannable> MatrixPlan<R> {
         .collect()
     }
 
-    /// The output, of which the evaluator knows the rows from what stands beside them.
+    /// The output, with its rows marked as entries for the evaluator.
     fn known<E: Prepares<R>>(
         &self,
         evaluator: &E,

@@ -1,4 +1,4 @@
-//! Pricing the ways to multiply by a matrix, before any of its constants is encoded.
+//! Computes the price of each layout of a matrix product, before any constant is encoded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,8 +33,8 @@ impl<T: Copy> Matrix<T> {
     }
 }
 
-/// The fold by which a matrix costs least, with the plan of its sums; `None` where it costs less
-/// without.
+/// The fold with the lowest cost for a matrix, with the plan of its sums; `None` if no fold is
+/// cheaper.
 ///
 /// Errors: [`Error::Unplannable`] where a fold is asked for and there is none.
 pub(super) fn best_fold<R: Places>(

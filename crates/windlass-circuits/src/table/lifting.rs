@@ -1,18 +1,17 @@
-//! Polynomials that make a digit precise, whatever stands above it: integers or elements.
+//! Polynomials that lift a digit to higher precision, for any value above the digit.
 //!
-//! A digit d that is known modulo p^a alone is d + p^a·n with an n of which nothing is known, not
-//! even that it is an integer. For a polynomial f with Hasse derivatives f_k
+//! If a digit d is known only modulo p^a, its ciphertext holds d + p^a·n. Nothing is known about n,
+//! not even that it is an integer. For a polynomial f with Hasse derivatives f_k
 //!
 //! ```text
 //! f(d + p^a·n) = f(d) + Σ_{k≥1} f_k(d)·p^{ak}·n^k,
 //! ```
 //!
-//! so that f takes all of these to d modulo p^c as soon as f(d) = d and f_k(d) = 0 for 0 < k < c/a.
-//! Hermite's interpolation finds such an f, of degree below p·⌈c/a⌉. It may be changed by
-//! p^{c−ai}·M^i, M = Π (X − d), which vanishes on all arguments: that takes coefficients away. For
-//! c = a + 1 what is left has degree p (for p = 2 it is X²), for c = 2a degree 2p − 1 (3X² − 2X³).
-//! Polynomials that are right for integers n only, and of less degree, are in
-//! [`crate::digits`].
+//! So f maps all of these to d modulo p^c if f(d) = d and f_k(d) = 0 for 0 < k < c/a. Hermite
+//! interpolation finds such an f of degree below p·⌈c/a⌉. Multiples of p^{c−ai}·M^i, with M = Π (X
+//! − d), vanish on all arguments, so they can be added to remove coefficients. For c = a + 1 the
+//! remaining degree is p (for p = 2 the polynomial is X²), for c = 2a it is 2p − 1 (3X² − 2X³).
+//! Polynomials of smaller degree, which are correct only for integers n, are in [`crate::digits`].
 
 use std::ops::RangeInclusive;
 

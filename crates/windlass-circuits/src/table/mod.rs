@@ -1,4 +1,4 @@
-//! Any function of the integer in each slot, modulo p^r ≤ 2^8, by its table.
+//! Evaluates any function of the integer in each slot, modulo p^r ≤ 2^8, from its table.
 
 mod lifting;
 mod monomials;

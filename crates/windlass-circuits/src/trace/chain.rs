@@ -38,7 +38,7 @@ impl TraceChain {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16;
-    /// [`Error::Ring`] for an element that is no unit.
+    /// [`Error::Ring`] for an element that is not a unit.
     pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
         Limits::at_least(1).check("the conductor", conductor)?;
         let mut kept = Vec::new();

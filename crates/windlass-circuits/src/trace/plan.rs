@@ -1,4 +1,4 @@
-//! Which factors are unrolled together.
+//! Chooses which factors of a trace are unrolled together.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -94,8 +94,8 @@ impl TracePlan {
     /// programming over the cuts).
     ///
     /// # Errors
-    /// [`Error::Unplannable`] when the number of groups is 0 or above the number of factors, or no
-    /// cut meets the limit on keys; [`Error::MissingGaloisKey`] when the given keys allow no cut.
+    /// [`Error::Unplannable`] if the number of groups is 0 or above the number of factors, or no
+    /// cut meets the limit on keys; [`Error::MissingGaloisKey`] if the given keys allow no cut.
     pub fn new(chain: &TraceChain, spec: &TraceSpec) -> Result<Self> {
         let factors = chain.factors().len();
         if let Some(groups) = spec.groups
@@ -208,7 +208,7 @@ impl TracePlan {
     ///
     /// Cost: what [`Self::count`] says. Errors: [`Error::ContextMismatch`],
     /// [`Error::OtherSlotOrder`], [`Error::NotIntegers`] (see [`TraceChain::needs_integers`]) and
-    /// [`Error::MissingGaloisKey`] before any work is done, and what the evaluator reports.
+    /// [`Error::MissingGaloisKey`] before any work is done, and errors of the evaluator.
     pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.check("TracePlan::apply", evaluator, ciphertext)?;
         let mut value: Option<E::Ciphertext> = None;
@@ -260,7 +260,7 @@ fn best_cut(chain: &TraceChain, spec: &TraceSpec, groups: usize) -> Option<Cut> 
     best.swap_remove(factors)
 }
 
-/// What a group adds to the objective; `None` when it is too large or its keys are not there.
+/// The contribution of a group to the objective; `None` if it is too large or its keys are missing.
 fn group_value(chain: &TraceChain, spec: &TraceSpec, factors: std::ops::Range<usize>) -> Option<f64> {
     let several = factors.len() > 1;
     let size = chain.factors()[factors.clone()].iter().try_fold(1u64, |size, f| size.checked_mul(f.count))?;

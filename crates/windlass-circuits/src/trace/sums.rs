@@ -1,4 +1,4 @@
-//! Functions made of sums.
+//! Functions that consist of sums over automorphisms.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::linear::{ComplexMap, ComplexSlots, LinearMap};
 /// The value of one slot in all slots: a mask, then `total`, a plan of [`TraceChain::total`].
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of
-/// another sum; those of [`TracePlan::apply`] before any work is done; what the evaluator reports.
+/// [`Error::OutOfRange`] if there is no such slot; [`Error::ContextMismatch`] for a plan of
+/// another sum; those of [`TracePlan::apply`] before any work is done; errors of the evaluator.
 pub fn replicate<E: Evaluator>(
     evaluator: &E,
     total: &TracePlan,
@@ -45,7 +45,7 @@ pub fn replicate<E: Evaluator>(
 /// doubling of Halevi–Shoup 2014.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] when there is no such dimension, or for a number of groups outside
+/// [`Error::OutOfRange`] if there is no such dimension, or for a number of groups outside
 /// 1..=⌈log2 D⌉.
 pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
     let dimensions = slots.hypercube().dimensions();

@@ -1,4 +1,5 @@
-//! Queries as small integers, the scores that integers stand for, and how far they may be off.
+//! Queries as small integers, the scores that the integers represent, and the error bound of
+//! scores.
 
 use hmac::{Hmac, Mac};
 use rayon::prelude::*;

@@ -1,4 +1,5 @@
-//! The client's side: vectors in, the nearest ones out.
+//! The client's side of a search: encrypts query vectors and finds the nearest vectors in an
+//! answer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What makes two vectors near.
+//! The metric that defines which vectors are near.
 
 use std::fmt;
 use std::str::FromStr;

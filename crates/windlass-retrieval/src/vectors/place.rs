@@ -1,4 +1,4 @@
-//! Where the dimensions of a query and the numbers of a table stand among the coefficients.
+//! The places of the dimensions of a query, and of the numbers of a table, among the coefficients.
 
 use serde::{Deserialize, Serialize};
 

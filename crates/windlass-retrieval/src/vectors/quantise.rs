@@ -1,8 +1,8 @@
-//! Vectors of small integers, and what that does to scores.
+//! Quantises vectors to small integers, and bounds the effect on scores.
 //!
 //! A number x becomes X = round(s·x), so x = X/s + e with |e| ≤ 1/(2s). A table has one scale s,
-//! which takes its largest number to 2^{b−1} − 1. Integers are taken as they are, s = 1, where they
-//! fit and need not be divided by a norm first.
+//! which maps its largest number to 2^{b−1} − 1. Integers are used unchanged (s = 1) if they fit
+//! and need no division by a norm.
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};

@@ -1,4 +1,4 @@
-//! The server's side: encrypted queries in, encrypted scores out.
+//! The server's side of a search: computes encrypted scores from encrypted queries.
 
 use rayon::prelude::*;
 use windlass_rlwe::evaluation::EvaluationKeys;

@@ -18,9 +18,9 @@ use crate::switch;
 
 /// Everything that a client must know to ask a table of vectors.
 ///
-/// It tells the number of vectors, the scale (hence the largest number of the table), the largest
-/// sum of absolute values in a vector, and a hash, by which who knows a table knows it again; no
-/// vector.
+/// It reveals the number of vectors, the scale (hence the largest number of the table), the largest
+/// sum of absolute values in a vector, and a hash, with which a party that has the table can
+/// recognise it. It reveals no vector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchShape {
@@ -44,8 +44,8 @@ pub struct SearchShape {
     pub message_bits: u32,
     /// Where everything stands.
     pub layout: Layout,
-    /// [`QuantisedTable::digest`], in hexadecimal. A shape without one, as builds before made them,
-    /// is taken for every table of its numbers, in whatever order their vectors stand.
+    /// [`QuantisedTable::digest`], in hexadecimal. Earlier builds did not write it. A shape without
+    /// it matches every table with its numbers, in any order of the vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table: Option<String>,
     /// What the dimensions are called, in their order, where they have names.
@@ -53,7 +53,7 @@ pub struct SearchShape {
     pub names: Option<Vec<String>>,
 }
 
-/// What a plan shall look for.
+/// The objective of a plan.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchSpec {
     /// Bytes a second between client and server: what bytes are worth in seconds.
@@ -107,7 +107,7 @@ impl SearchShape {
     /// and answer on their way.
     ///
     /// # Errors
-    /// [`Error::ScoresTooLarge`] when no ciphertext carries the scores; [`Error::OutOfRange`] for a
+    /// [`Error::ScoresTooLarge`] if no ciphertext carries the scores; [`Error::OutOfRange`] for a
     /// bandwidth that is not positive.
     pub fn plan(table: &QuantisedTable, spec: &SearchSpec) -> Result<Self> {
         if spec.bandwidth.is_nan() || spec.bandwidth <= 0.0 {
@@ -156,8 +156,8 @@ impl SearchShape {
         }
     }
 
-    /// Whether this is the shape of a table, as far as it says of which one it is. Names are the
-    /// caller's to compare: a table has none.
+    /// Whether this is the shape of a table, as far as a shape identifies one. The caller must
+    /// compare names, since a table has none.
     pub fn is_of(&self, table: &QuantisedTable) -> bool {
         let mut own = Self::with_layout(table, self.layout);
         own.names.clone_from(&self.names);
@@ -167,8 +167,8 @@ impl SearchShape {
         *self == own
     }
 
-    /// Checks a shape that somebody else made: every number in range, and the error of an answer
-    /// within its bound.
+    /// Checks a shape from an untrusted party: every number must be in range, and the error of an
+    /// answer within its bound.
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::ScoresTooLarge`].

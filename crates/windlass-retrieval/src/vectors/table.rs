@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::setting::{N, Setting};
 use crate::tiles::Segment;
 
-/// Is told polynomials that are finished and how many there are; says whether to go on.
+/// Called with the number of finished polynomials and the total; says whether to continue.
 pub type Progress<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
 
 /// Rows of a segment that is worth a task: what a scan takes from it in one block is 4 KiB.
@@ -35,7 +35,7 @@ impl VectorTable {
     ///
     /// # Errors
     /// As [`SearchShape::check`]; [`Error::OtherTable`] for a shape of other vectors;
-    /// [`Error::OutOfMemory`]; [`Error::Cancelled`] when `progress` says so.
+    /// [`Error::OutOfMemory`]; [`Error::Cancelled`] if `progress` says so.
     pub fn prepare(table: &QuantisedTable, shape: &SearchShape, progress: &Progress<'_>) -> Result<Self> {
         let setting = shape.setting()?;
         if !shape.is_of(table) {

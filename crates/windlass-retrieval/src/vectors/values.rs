@@ -1,4 +1,4 @@
-//! Vectors as callers have them.
+//! Vectors in the types that callers have.
 
 use crate::error::{Error, Result};
 
@@ -40,7 +40,7 @@ impl<'a> Vectors<'a> {
     /// Vectors of `dimension` numbers each.
     ///
     /// # Errors
-    /// [`Error::Empty`] when there is none; [`Error::Ragged`] when the last is not whole;
+    /// [`Error::Empty`] if there is none; [`Error::Ragged`] if the last is not whole;
     /// [`Error::NotFinite`].
     pub fn new(values: Values<'a>, dimension: usize) -> Result<Self> {
         if values.is_empty() || dimension == 0 {

@@ -1,4 +1,4 @@
-//! How many random events the bounds of a whole circuit rest on.
+//! Counts the random events on which the noise bounds of a whole circuit depend.
 
 use std::ops::{Add, Mul};
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! How large keys and ciphertexts will be, before any is made.
+//! The sizes of keys and ciphertexts, before any is made.
 
 use serde::Serialize;
 use windlass_ring::kernels::Modulus;

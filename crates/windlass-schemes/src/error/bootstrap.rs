@@ -1,13 +1,13 @@
-//! What can stop a bootstrapping, named by stage.
+//! The errors of bootstrapping. Each names the stage at which it occurs.
 
 use windlass_rlwe::SecurityEstimate;
 
-/// Every refusal is before the first operation, except [`BootstrapError::Cancelled`] and, rarely,
-/// [`BootstrapError::CapacityTooLow`].
+/// Why a bootstrapping was refused. All refusals occur before the first operation, except
+/// [`BootstrapError::Cancelled`] and, rarely, [`BootstrapError::CapacityTooLow`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootstrapError {
-    /// A Galois key of a stage is not there.
+    /// The Galois key of a stage is missing.
     #[error("bootstrapping, {stage}: no Galois key for X -> X^{element}; make all of BootstrapPlan::required_keys")]
     MissingKey {
         /// The stage.
@@ -15,13 +15,13 @@ pub enum BootstrapError {
         /// The exponent t of θ_t.
         element: u64,
     },
-    /// No relinearisation key, or one of a level below that of the stage.
+    /// The relinearisation key is missing, or its level is below that of the stage.
     #[error("bootstrapping, {stage}: no relinearisation key of its level; make it with BootstrapPlan::add_keys")]
     MissingRelinearisationKey {
         /// The stage.
         stage: String,
     },
-    /// The ciphertext has too little capacity left even to start.
+    /// The ciphertext has too little capacity to start.
     #[error(
         "bootstrapping, {stage}: the ciphertext has {left_bits:.1} bits of capacity, and {missing_bits:.1} more are needed before it can be refreshed; refresh earlier"
     )]
@@ -33,20 +33,20 @@ pub enum BootstrapError {
         /// Bits that it lacks.
         missing_bits: f64,
     },
-    /// The parameters cannot carry this bootstrapping.
+    /// The modulus chain is too short for this bootstrapping.
     #[error(
         "bootstrapping, {stage}: the modulus chain is {missing_bits:.0} bits too short; use more primes, fewer merged stages or a smaller plaintext modulus"
     )]
     ChainTooShort {
         /// The stage that would run out.
         stage: String,
-        /// Bits that are lacking.
+        /// The number of missing bits.
         missing_bits: f64,
     },
     /// The ciphertext or the keys belong to other parameters.
     #[error("bootstrapping: {what} belongs to another context, scheme or plaintext prime than the bootstrapper")]
     WrongContext {
-        /// What does.
+        /// The value that belongs to another context.
         what: &'static str,
     },
     /// The plaintext modulus of the ciphertext is not that of the plan.
@@ -57,14 +57,14 @@ pub enum BootstrapError {
         /// Exponent of the ciphertext.
         found: u32,
     },
-    /// Thin bootstrapping of slots that are not known to hold integers: all but their constant
-    /// coefficients would be lost.
+    /// Thin bootstrapping of slots that are not known to hold integers. It would lose every
+    /// coefficient except the constant ones.
     #[error(
         "bootstrapping: the slots of the ciphertext hold elements, and thin bootstrapping keeps integers only; bootstrap it packed, or say \
          Ciphertext::assume_integers() where all slots are known to hold integers"
     )]
     NotIntegers,
-    /// The ephemeral secret cannot have this weight.
+    /// The weight of the ephemeral secret is out of range.
     #[error("bootstrapping: the weight of the ephemeral key is {weight}, but must be from 1 to n = {n}")]
     EphemeralWeight {
         /// The weight asked for.
@@ -72,7 +72,7 @@ pub enum BootstrapError {
         /// The coefficients that the secret has.
         n: usize,
     },
-    /// The switching key of the ephemeral secret has fewer bits than secure parameters have.
+    /// The switching key of the ephemeral secret has less security than secure parameters require.
     #[error(
         "bootstrapping: an ephemeral key of weight {weight} at log2 QP = {log2_qp:.0} has {security}, secure parameters need 128 by the tables; \
          use a larger BootstrapSpec::ephemeral_weight, or parameters with Assurance::Insecure by name"
@@ -85,7 +85,7 @@ pub enum BootstrapError {
         /// λ, with its source.
         security: SecurityEstimate,
     },
-    /// −log2 of something that is not a probability.
+    /// `failure_bits` is not −log2 of a probability below 1.
     #[error(
         "bootstrapping: failure_bits is {got}, but must be finite and above 0: the bound on the noise fails with probability 2^-failure_bits"
     )]
@@ -93,8 +93,8 @@ pub enum BootstrapError {
         /// What was asked for.
         got: f64,
     },
-    /// Under secure parameters the bound on the noise has to hold but with a probability that is no
-    /// matter.
+    /// Secure parameters require a negligible probability that the noise bound fails; the requested
+    /// probability is larger.
     #[error(
         "bootstrapping: with failure_bits = {got} a plaintext is wrong, and nobody told, with probability 2^-{got}; secure parameters need {least}, \
          others Assurance::Insecure by name"
@@ -102,7 +102,7 @@ pub enum BootstrapError {
     TooLikelyToFail {
         /// What was asked for.
         got: f64,
-        /// The least that is allowed.
+        /// The minimum that is allowed.
         least: f64,
     },
     /// A partition that does not fit the elementary stages of a linear map.
@@ -110,12 +110,12 @@ pub enum BootstrapError {
         "bootstrapping: the partition {ends:?} must start above 0, ascend and end with {count}, the number of elementary stages; none is []"
     )]
     Partition {
-        /// After which stages merged ones were to end.
+        /// The stages after which merged stages were to end.
         ends: Vec<usize>,
         /// How many stages there are.
         count: usize,
     },
-    /// Factors that are not those of m.
+    /// The given numbers are not a factorisation of m that can be used.
     #[error("bootstrapping: the factors {given:?} do not suit m = {m}: {why}")]
     Factors {
         /// What was given, the first factor first.
@@ -125,18 +125,18 @@ pub enum BootstrapError {
         /// What is wrong.
         why: &'static str,
     },
-    /// No plan that was found has as few keys as were asked for.
+    /// Every plan that was found needs more keys than allowed.
     #[error(
         "bootstrapping: of the plans that were tried none has fewer than {least} Galois keys, and {most} are allowed; allow {least} \
          (BootstrapSpec::max_keys)"
     )]
     TooManyKeys {
-        /// The most that were allowed.
+        /// The maximum number of keys that was allowed.
         most: usize,
-        /// The fewest of the plans that were tried.
+        /// The minimum over the plans that were tried.
         least: usize,
     },
-    /// A combination that is not offered.
+    /// A combination of options that is not supported.
     #[error("bootstrapping: {what}")]
     Unsupported {
         /// What, and what to use instead.

@@ -1,8 +1,8 @@
-//! What a file holds.
+//! The kinds of files.
 
 use std::fmt;
 
-/// What a file holds. Codes are append-only.
+/// The kind of a file. Codes are append-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -14,33 +14,33 @@ pub enum Kind {
     EvaluationKeys,
     /// One ciphertext of BGV or BFV.
     Ciphertext,
-    /// The encrypted question of a lookup.
+    /// The encrypted query of a lookup.
     Query,
     /// The encrypted answer of a lookup.
     Answer,
-    /// What bootstrapping needs beside evaluation keys.
+    /// The keys that bootstrapping needs in addition to evaluation keys.
     BootstrapKeys,
     /// One ciphertext of CKKS.
     ApproximateCiphertext,
     /// Ciphertexts of any scheme that encrypt an array together.
     CiphertextList,
-    /// Relinearisation and Galois keys as they lie in memory.
+    /// Relinearisation and Galois keys in their memory layout.
     ReadyKeys,
-    /// The constants of a linear plan as they lie in memory.
+    /// The constants of a linear plan in their memory layout.
     PreparedConstants,
-    /// The encrypted question to a table of any size.
+    /// The encrypted query for a table of any size.
     TableQuery,
     /// The encrypted answer of such a table.
     TableAnswer,
-    /// What one shard of such a table adds to an answer.
+    /// The contribution of one shard of such a table to an answer.
     TablePart,
-    /// A secret key, encrypted with a passphrase.
+    /// A secret key, encrypted under a passphrase.
     SealedSecretKey,
     /// Encrypted rows for a model.
     EncryptedRows,
     /// Encrypted scores of a model.
     EncryptedScores,
-    /// Encrypted vectors that others near to them are looked for.
+    /// Encrypted query vectors of a search for similar vectors.
     SearchQuery,
     /// The encrypted scores of a table's vectors.
     SearchAnswer,
@@ -71,12 +71,13 @@ impl Kind {
         (Self::SearchAnswer, 19, "an answer of a search"),
     ];
 
-    /// Whether only its owner may have it.
+    /// Whether only its owner may read it.
     pub const fn is_secret(self) -> bool {
         matches!(self, Self::SecretKey | Self::SealedSecretKey)
     }
 
-    /// Whether its residues lie in the file as in memory, so that it can be mapped.
+    /// Whether its residues have the same layout in the file as in memory, so that it can be
+    /// mapped.
     pub const fn is_mapped(self) -> bool {
         matches!(self, Self::ReadyKeys | Self::PreparedConstants)
     }

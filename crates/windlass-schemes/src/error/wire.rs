@@ -1,4 +1,4 @@
-//! What can be wrong with bytes that claim to be one of ours.
+//! Errors of bytes that should be a Windlass file.
 
 use std::io;
 
@@ -29,9 +29,9 @@ pub enum WireError {
     /// A file of another kind, or of a kind that does not exist.
     #[error("expected {expected}, found {}", found.map_or_else(|| format!("unknown kind {code}"), |kind| kind.to_string()))]
     WrongKind {
-        /// The kind that was asked for.
+        /// The requested kind.
         expected: Kind,
-        /// The kind in the header, where it is a known one.
+        /// The kind in the header; `None` if its code is unknown.
         found: Option<Kind>,
         /// The code in the header.
         code: u16,
@@ -69,19 +69,20 @@ pub enum WireError {
         /// First bytes of the fingerprint of the plan in use, in hexadecimal.
         expected: String,
     },
-    /// A secret key that is encrypted, where none was expected or no passphrase was given.
+    /// The secret key is encrypted, but no passphrase was given or none was expected.
     #[error("this secret key is encrypted: give its passphrase, or take the encryption off first")]
     Sealed,
-    /// A passphrase for a secret key that is not encrypted.
+    /// A passphrase was given for a secret key that is not encrypted.
     #[error("this secret key is not encrypted: read it without a passphrase")]
     NotSealed,
-    /// The passphrase does not open the file. Damage by accident is [`Self::Corrupt`] before.
+    /// The passphrase does not open the file. Accidental damage is reported as [`Self::Corrupt`]
+    /// first.
     #[error("the passphrase is wrong, or somebody changed the file: the two cannot be told apart")]
     WrongPassphrase,
-    /// A passphrase of no characters.
+    /// The passphrase is empty.
     #[error("the passphrase is empty: it would protect nothing")]
     EmptyPassphrase,
-    /// Parameters of Argon2id that are impossible, or beyond what an untrusted file may ask for.
+    /// Argon2id parameters that are invalid, or above the limits for untrusted files.
     #[error(
         "a passphrase that costs {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: at most 1 GiB, 4 GiB in all passes, and 16 lanes are allowed, at least a pass, a lane and 8 KiB for each"
     )]
@@ -93,13 +94,13 @@ pub enum WireError {
         /// Lanes.
         lanes: u32,
     },
-    /// A set of no keys belongs to no key pair, so no file can name it.
+    /// A set without keys belongs to no key pair, so no file can name one.
     #[error("there are no keys to save: a set of evaluation keys takes the key pair of its first key")]
     NoKeyPair,
     /// The bytes end too early.
     #[error("truncated: {got} of {expected} bytes")]
     Truncated {
-        /// How many bytes the header promises, or the least that a file has.
+        /// The number of bytes that the header promises, or the minimum length of a file.
         expected: u64,
         /// How many there are.
         got: u64,
@@ -110,7 +111,7 @@ pub enum WireError {
         /// How many.
         extra: u64,
     },
-    /// The payload is longer than the parameters allow; refused before memory is taken.
+    /// The payload is longer than the parameters allow. It is refused before memory is allocated.
     #[error("payload of {length} bytes, where the parameters allow at most {limit}")]
     TooLarge {
         /// The length in the header.
@@ -127,7 +128,7 @@ pub enum WireError {
         /// Which field.
         what: &'static str,
     },
-    /// A file of text, which people write too, says what it cannot.
+    /// A text file, which users may write by hand, is malformed.
     #[error("malformed {what}: {reason}")]
     Text {
         /// Which kind of file.
@@ -146,7 +147,7 @@ pub enum WireError {
 }
 
 impl WireError {
-    /// [`Self::Text`], the reason cut where it repeats much of the file.
+    /// [`Self::Text`] with a reason that is truncated if it repeats much of the file.
     #[doc(hidden)]
     pub fn text(what: &'static str, reason: impl ToString) -> Self {
         const MOST: usize = 300;

@@ -1,10 +1,10 @@
-//! Limits of control groups, versions 1 and 2.
+//! Memory limits of Linux control groups, versions 1 and 2.
 
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// What the tightest limit leaves beside the memory that this process has already; swap that
-/// the group may use counts as memory.
+/// The tightest limit minus the memory that this process uses already. Swap that the group may use
+/// counts as memory.
 pub fn room() -> Option<u64> {
     let of = read_to_string("/proc/self/cgroup").ok()?;
     let kilobytes = |path: &str, name: &str| number_after(&read_to_string(path).ok()?, name);
@@ -20,10 +20,10 @@ fn number_after(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// The tightest limit on memory and swap of the groups that are named by lines as in
-/// `/proc/self/cgroup`, `NUMBER:CONTROLLERS:/PATH`, on a system with so much swap. A group's
-/// own limit and those of all groups around it hold. In a container the path may be one that
-/// only the host can see: then the container's own group is what is at the root.
+/// The tightest limit on memory and swap of the groups that the given lines name. A line is as in
+/// `/proc/self/cgroup`: `NUMBER:CONTROLLERS:/PATH`. `swap` is the swap of the system. The limits of
+/// a group and of all groups around it apply. In a container the path may exist only on the host;
+/// then the container's own group is at the root.
 pub fn limit(root: &Path, groups: &str, swap: u64) -> Option<u64> {
     let limits = groups.lines().filter_map(|line| {
         let mut fields = line.splitn(3, ':');

@@ -1,9 +1,9 @@
-//! How much memory is available.
+//! Checks how much memory is available.
 
-/// Whether the system would give this many bytes, now and in one piece (they are given back at
-/// once), and, on Linux, whether they fit the limits of the control groups that the process is in:
-/// a container's limit is not asked for by the system's allocation, which succeeds, but ends the
-/// process without a word when the memory is used.
+/// Whether this many bytes are available now. Two checks: the system allocates them in one piece
+/// (they are freed at once), and on Linux they fit the limits of the process's control groups. The
+/// second is needed because an allocation above a container's limit succeeds, but the process is
+/// killed without a message when it uses the memory.
 #[must_use]
 pub fn has_memory(bytes: u64) -> bool {
     let reserved = usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());

@@ -1,4 +1,4 @@
-//! A parameter set in words and in numbers, before any key is made.
+//! Describes a parameter set in words and in numbers, before any key exists.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use windlass_rlwe::{Assurance, KeySizes};
 
 use super::set::Params;
 
-/// What there is to know about a parameter set; serialises to JSON and the like.
+/// The properties of a parameter set, for serialisation (JSON, for example).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ParamsDescription {
     /// The name of the set.
@@ -30,9 +30,9 @@ pub struct ParamsDescription {
     pub filling_prime: Option<u64>,
     /// λ: estimated classical security in bits, a lower estimate.
     pub security_bits: f64,
-    /// Where λ comes from.
+    /// The source of λ.
     pub security_source: String,
-    /// Whether 128 bits are vouched for; `false` for sets named insecure or paper.
+    /// Whether the set claims 128 bits; `false` for sets named insecure or paper.
     pub secure: bool,
     /// The distribution of the secret key, in words.
     pub secret: String,
@@ -40,15 +40,15 @@ pub struct ParamsDescription {
     pub log2_q: f64,
     /// log2 P.
     pub log2_p: f64,
-    /// Number of levels: of moduli that ciphertexts can have. Without spare primes, the number of
-    /// primes of Q.
+    /// Number of levels, that is, of moduli that ciphertexts can have. Without extra primes this is
+    /// the number of primes of Q.
     pub levels: usize,
     /// Number of primes of P.
     pub special_primes: usize,
     /// Number of digits of a key switch.
     pub digits: usize,
-    /// Bits of capacity of a fresh public-key encryption brought to each level; the first entry is
-    /// level 1. Negative: not decryptable there.
+    /// Bits of capacity of a fresh public-key encryption at each level; the first entry is level 1.
+    /// If negative, the ciphertext cannot be decrypted there.
     pub capacity_by_level: Vec<f64>,
     /// Multiplications in sequence.
     pub depth: u32,
@@ -104,8 +104,8 @@ impl Params {
         }
     }
 
-    /// A page about the set: security and its source, moduli, slots, capacity, sizes of keys before
-    /// they are made.
+    /// A page about the set: security and its source, moduli, slots, capacity, and the sizes of
+    /// keys.
     pub fn explain(&self) -> String {
         let d = self.describe();
         let assurance = match self.rlwe().assurance() {

@@ -2,16 +2,16 @@
 
 use crate::names::by_name;
 
-/// How a ciphertext is switched to the ephemeral key, in whose small modulus all its security lies.
+/// How a ciphertext is switched to the ephemeral key, whose security depends on its small modulus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Encapsulation {
     /// In one digit, by special primes: a key modulo Q_in·P'.
     #[default]
     SpecialPrimes,
     /// In digits of a small base, without special primes: a key modulo Q_in alone. The smaller
-    /// modulus gives the ephemeral key more security; it takes one transform for each digit and
-    /// each prime of Q_in, and up to three fifths of the room for noise before digits are removed:
-    /// 1.3 bits of capacity.
+    /// modulus gives the ephemeral key more security. The switch costs one transform for each digit
+    /// and each prime of Q_in. Its noise uses up to three fifths of the room before digit removal,
+    /// which is 1.3 bits of capacity.
     Digits,
 }
 
@@ -20,13 +20,13 @@ by_name!(Encapsulation, "encapsulation", {
     "digits" => Encapsulation::Digits,
 });
 
-/// The sparse secret that stands in for the main one where a refresh decrypts (sparse-secret
+/// The sparse secret that replaces the main secret while a refresh decrypts (sparse-secret
 /// encapsulation, eprint 2022/024).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ephemeral {
     /// Its Hamming weight, from 1 to n.
     pub weight: u32,
-    /// How ciphertexts come under it.
+    /// How ciphertexts are switched to it.
     pub encapsulation: Encapsulation,
 }
 

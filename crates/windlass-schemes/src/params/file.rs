@@ -1,4 +1,4 @@
-//! Parameter sets as files: what was planned or searched for is usable wherever a preset is.
+//! Parameter sets as files. A planned or found set can be used wherever a preset can.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,11 +16,10 @@ use crate::schemes::Scheme;
 /// The longest file that is read: generous for a chain of a thousand primes.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// A parameter file, in JSON. It holds what the set is made from and nothing that follows from it:
-/// primes are found again, λ is computed again, and so is the order of slots that bootstrapping
-/// needs. Version 1 says nothing of an ephemeral secret, version 2 the weight of one with a key by
-/// special primes, version 3 that and how else ciphertexts come under it, version 4 spare primes and
-/// what the others say.
+/// A parameter file, in JSON. It holds only what the set is made from: primes, λ and the slot order
+/// for bootstrapping are computed again. Version 1 has no ephemeral secret. Version 2 adds its
+/// weight, for a key with special primes. Version 3 adds the kind of encapsulation. Version 4 adds
+/// extra primes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object in braces")]
 struct ParamsFile {
@@ -33,18 +32,18 @@ struct ParamsFile {
     generators: Option<Vec<u64>>,
     m: u64,
     q_prime_bits: Vec<u32>,
-    /// Spare primes, where there are some.
+    /// Sizes of extra primes, if there are any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     spare_prime_bits: Vec<u32>,
     special_prime_bits: Vec<u32>,
     digits: usize,
-    /// The weight of a sparse secret; a uniform ternary one has none.
+    /// The weight of a sparse secret; missing for a uniform ternary secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_weight: Option<u32>,
     /// The weight of the ephemeral secret of a set that is made for bootstrapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ephemeral_weight: Option<u32>,
-    /// "digits"; a key by special primes goes without saying.
+    /// "digits"; missing for special primes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     encapsulation: Option<String>,
     /// "secure", "insecure" or "paper".
@@ -166,14 +165,14 @@ impl Params {
         serde_json::to_string_pretty(&file).expect("strings and numbers have a JSON form")
     }
 
-    /// The set that [`Self::to_json`] wrote. Everything is checked as in [`Self::new`]: a set that
-    /// calls itself secure is refused below 128 bits, and so is an ephemeral secret that no ring of
-    /// this dimension has.
+    /// The set that [`Self::to_json`] wrote. Everything is checked as in [`Self::new`]. A set that
+    /// claims to be secure is refused below 128 bits, and an ephemeral weight that is impossible in
+    /// this ring is refused.
     ///
     /// # Errors
-    /// [`WireError::Text`] for text that is no parameter file, [`WireError::UnsupportedVersion`] for
-    /// one of a newer Windlass; those of [`Self::new`]; [`Error::OutOfRange`] for a weight of the
-    /// ephemeral secret that is not from 1 to n.
+    /// [`WireError::Text`] if the text is not a parameter file; [`WireError::UnsupportedVersion`]
+    /// if it comes from a newer Windlass; those of [`Self::new`]; [`Error::OutOfRange`] if the
+    /// weight of the ephemeral secret is not from 1 to n.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
             return Err(too_long());
@@ -218,8 +217,8 @@ impl Params {
         text.ends_with(".json")
     }
 
-    /// A preset by name, or the set in a file where the text ends in `.json`: the one way in which
-    /// commands name parameters.
+    /// A preset by name, or the set in a file if the text ends in `.json`. All commands name
+    /// parameters in this way.
     ///
     /// # Errors
     /// [`crate::Error::UnknownName`]; [`WireError::Io`]; as [`Self::from_json`].

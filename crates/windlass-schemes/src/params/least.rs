@@ -1,4 +1,4 @@
-//! What a specification takes at the least, by noise bounds alone.
+//! The minimum modulus that a specification needs, from noise bounds alone.
 
 use windlass_rlwe::{Assurance, Bound, NoiseModel, RlweSpec, SecretDistribution};
 
@@ -21,12 +21,12 @@ pub(super) fn toy(m: u64) -> RlweSpec {
     }
 }
 
-/// Lower bounds on log2 Q, in bits: what the specification takes without a multiplication, with
-/// linear maps over so many slots, and what each multiplication adds.
+/// Lower bounds on log2 Q in bits: first, for the specification without multiplications but with
+/// linear maps over this many slots; second, for each multiplication.
 ///
-/// A fresh ciphertext has capacity log2 Q − log2 ε up to a constant. Switching never adds to it, a
-/// product takes log2 ε ≥ log2 ρ from it, ρ the rounding noise, and a linear map the size of its
-/// constants.
+/// A fresh ciphertext has capacity log2 Q − log2 ε up to a constant. Modulus switching never
+/// increases it. A product reduces it by log2 ε ≥ log2 ρ, where ρ is the rounding noise. A linear
+/// map reduces it by the size of its constants.
 pub(super) fn least_bits(noise: &NoiseModel, spec: &ParamSpec, slots: usize) -> [f64; 2] {
     let map = (noise.plaintext_random() * Bound::of(slots as f64)).bits() * f64::from(spec.linear_maps);
     // capacity = log2 Q − 1 − log2(C_m·ε).

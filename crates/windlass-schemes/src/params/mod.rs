@@ -1,5 +1,5 @@
-//! Parameters as a user meets them: a plaintext ring, a scheme, and an RLWE parameter set that is
-//! secure or says that it is not.
+//! Parameter sets: a plaintext ring, a scheme, and RLWE parameters that are either secure or marked
+//! as insecure.
 
 mod description;
 mod ephemeral;

@@ -1,4 +1,4 @@
-//! From what a user wants to a parameter set.
+//! Plans a parameter set from a specification.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::security::max_log2_qp;
@@ -17,19 +17,19 @@ const MAX_CHAIN: usize = 60;
 const PRIME_SIZES: [u32; 8] = [50, 45, 40, 36, 33, 30, 28, 25];
 
 impl Params {
-    /// The set of least dimension that meets the specification; among those, the one with the
-    /// fewest digits.
+    /// The set with the smallest dimension that meets the specification; among those, the one with
+    /// the fewest digits.
     ///
-    /// Powers of two in which p splits completely are tried first, then all powers of two and odd m
-    /// with many slots in between.
+    /// The planner tries powers of two in which p splits completely, then all powers of two and odd
+    /// m with many slots in between.
     ///
-    /// Cost: milliseconds to seconds. What no ring of the tables can do is refused before any is
-    /// tried.
+    /// Cost: milliseconds to seconds. A specification that no ring of the tables can meet is
+    /// refused before any ring is tried.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p,
     /// bits that are not finite; [`Error::Ring`] for p^r not below 2^45 and for an m that no ring
-    /// has; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
+    /// has; [`Error::NoParameters`] if nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         spec.check()?;
         let reach = Reach::new(spec);
@@ -181,7 +181,7 @@ impl Chain {
     }
 }
 
-/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` when the ring
+/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` if the ring
 /// has no primes of 50 bits.
 fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     let params = Params::new("insecure_noise_estimate", spec.scheme, (spec.p, spec.r), None, toy(m)).ok()?;
@@ -189,7 +189,7 @@ fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     Some(fixed + each * spec.depth as f64)
 }
 
-/// Why a set does not do; `None` when a fresh ciphertext survives the linear maps and
+/// Why a set does not do; `None` if a fresh ciphertext survives the linear maps and
 /// multiplications with the capacity asked for, by the noise bounds that the engine keeps.
 fn shortfall(spec: &ParamSpec, params: &Params) -> Option<String> {
     let (rlwe, noise) = (params.rlwe(), params.noise());

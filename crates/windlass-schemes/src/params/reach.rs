@@ -1,4 +1,5 @@
-//! Which ring dimensions can do what is asked for at all: a few noise bounds instead of a search.
+//! Excludes ring dimensions that cannot meet a specification, with a few noise bounds instead of a
+//! search.
 
 use windlass_ring::kernels::Shape;
 use windlass_rlwe::security::max_log2_qp;
@@ -10,12 +11,12 @@ use super::spec::ParamSpec;
 /// The octaves of the ring dimension that are looked at, by log2 of their lowest.
 const OCTAVES: std::ops::RangeInclusive<u32> = 10..=17;
 
-/// For each octave 2^k ≤ n < 2^{k+1} of the ring dimension what is needed at the least and what
-/// security allows at the most.
+/// For each octave 2^k ≤ n < 2^{k+1} of the ring dimension: the minimum modulus that is needed, and
+/// the maximum that security allows.
 ///
-/// Noise grows with n, and in other rings is no smaller than in that of a power of two with as many
-/// coefficients; so the ring of dimension 2^k bounds the modulus from below that any ring of the
-/// octave needs. The allowed modulus grows with n, so that the octave's end bounds it from above.
+/// Noise grows with n, and a power-of-two ring has no more noise than another ring with as many
+/// coefficients. So the ring of dimension 2^k gives a lower bound on the modulus for the octave.
+/// The allowed modulus grows with n, so the end of the octave gives an upper bound.
 #[derive(Debug)]
 pub(super) struct Reach {
     octaves: Vec<Octave>,
@@ -71,7 +72,7 @@ impl Reach {
         self.octaves.iter().any(|octave| octave.log_n == log_n)
     }
 
-    /// Why no ring can do it; `None` where one may.
+    /// Why no ring can do it; `None` if one may.
     pub fn refusal(&self, spec: &ParamSpec) -> Option<String> {
         if spec.m.is_some() || self.octaves.iter().any(|octave| octave.carries(spec.depth)) {
             return None;

@@ -1,4 +1,4 @@
-//! One parameter set, checked.
+//! A validated parameter set.
 
 use std::sync::Arc;
 
@@ -40,9 +40,9 @@ impl Params {
     /// A set from its parts. The hypercube generators are found automatically unless given.
     ///
     /// # Errors
-    /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not
-    /// a prime, divides m or is a prime of Q or P, when r is 0 or p^r is not below 2^45;
-    /// [`crate::Error::Ring`] for generators that do not generate.
+    /// [`crate::Error::Rlwe`] as [`RlweParams::new`]; [`crate::Error::OutOfRange`] if p is not
+    /// prime, divides m or is a prime of Q or P, if r is 0, or if p^r is not below 2^45;
+    /// [`crate::Error::Ring`] if the generators do not generate the hypercube.
     pub fn new(
         name: &str,
         scheme: Scheme,
@@ -68,8 +68,8 @@ impl Params {
         Self { scheme, ..self }
     }
 
-    /// The same set, made for bootstrapping under this ephemeral secret: contexts of it have their
-    /// slots in the order that bootstrapping needs.
+    /// The same set with this ephemeral secret for bootstrapping. Contexts of it have their slots
+    /// in the order that bootstrapping needs.
     pub fn with_ephemeral(self, ephemeral: Ephemeral) -> Self {
         Self { ephemeral: Some(ephemeral), ..self }
     }
@@ -132,7 +132,7 @@ impl Params {
     /// Builds the plaintext ring with its slots.
     ///
     /// # Errors
-    /// [`crate::Error::Ring`] when the ring layer refuses.
+    /// [`crate::Error::Ring`] if the ring layer refuses.
     pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
         self.slot_ring_with_isa(Isa::best())
     }
@@ -152,7 +152,7 @@ impl Params {
     /// Builds the transforms of all primes.
     ///
     /// # Errors
-    /// [`crate::Error::Rlwe`] when a transform cannot be built.
+    /// [`crate::Error::Rlwe`] if a transform cannot be built.
     pub fn context(&self) -> Result<Arc<Context>> {
         Ok(Context::new(self.rlwe.clone())?)
     }
@@ -188,10 +188,10 @@ impl Params {
         products_left(&self.rlwe, &noise, (self.rlwe.top_level(), noise.fresh_public()), 0.0)
     }
 
-    /// The least prime q > p with q ≡ 1 (mod m) and q^r < 2^45: modulo q every coefficient has a
-    /// slot, ℓ = φ(m). `None` where p itself is 1 modulo m, and where there is no such prime.
+    /// The smallest prime q > p with q ≡ 1 (mod m) and q^r < 2^45. Modulo q every coefficient has a
+    /// slot, ℓ = φ(m). `None` if p itself is 1 modulo m, or if there is no such prime.
     ///
-    /// Modulo p there are φ(m)/d slots, d the order of p modulo m: few, where d is large.
+    /// Modulo p there are only φ(m)/d slots, where d is the order of p modulo m.
     pub fn filling_prime(&self) -> Option<u64> {
         let (m, p) = (self.m(), self.p);
         if p % m == 1 {

@@ -1,4 +1,4 @@
-//! What a parameter set is to be able to do.
+//! The specification of a parameter set.
 
 use windlass_ring::RingError;
 use windlass_ring::kernels::{Shape, arith};
@@ -19,17 +19,17 @@ pub struct ParamSpec {
     pub r: u32,
     /// At least this many slots.
     pub slots: usize,
-    /// The cyclotomic index, if it is to be a certain one.
+    /// The cyclotomic index, if a particular one is required.
     pub m: Option<u64>,
     /// Multiplications of ciphertexts in sequence.
     pub depth: u32,
     /// Products with plaintexts (linear maps) in sequence, before or after the multiplications.
     pub linear_maps: u32,
-    /// Bits of capacity that are to be left after them.
+    /// Bits of capacity that must be left after them.
     pub capacity: f64,
     /// Bits of security, at least 128.
     pub security: f64,
-    /// The most bytes that one switching key may take in memory.
+    /// The maximum size of one switching key in memory, in bytes.
     pub max_switching_key_bytes: Option<u64>,
 }
 
@@ -52,9 +52,9 @@ impl Default for ParamSpec {
 }
 
 impl ParamSpec {
-    /// The default with the least prime p ≥ 2^bits that gives every power-of-two ring up to m =
-    /// 2^17 slots of degree 1 (p ≡ 1 mod 2^17; p = 65537 up to 16 bits, which does so up to m =
-    /// 2^16).
+    /// The default with the smallest prime p ≥ 2^bits for which every power-of-two ring up to m =
+    /// 2^17 has slots of degree 1 (p ≡ 1 mod 2^17). Up to 16 bits p = 65537, which has them up to m
+    /// = 2^16.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] above 44 bits.

@@ -1,8 +1,8 @@
 //! An exact mock of a scheme, without encryption.
 //!
-//! Circuits run on it at full size before they run on ciphertexts. It counts the operations, so
-//! that tests can hold a plan to what it promised, and it can be given a set of keys, so that a
-//! missing one is an error here too.
+//! Circuits run on it at full size before they run on ciphertexts. It counts operations, so that
+//! tests can compare a plan with its forecast. It can be given a set of keys; then a missing key is
+//! an error here too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -173,8 +173,8 @@ impl Decryptor {
     /// divisions by p. The lower ring is made once, when it is first needed ([`SlotRing::lower`]).
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer;
-    /// [`Error::NotDecryptable`] when the noise is seen to exceed its bound (another key, a
+    /// [`Error::CapacityExhausted`] if the noise bound no longer guarantees the right answer;
+    /// [`Error::NotDecryptable`] if the noise is seen to exceed its bound (another key, a
     /// ciphertext changed on its way, an inexact division by p); [`Error::ContextMismatch`];
     /// [`Error::OtherKeyPair`]; [`Error::OtherSlotOrder`].
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Plaintext> {

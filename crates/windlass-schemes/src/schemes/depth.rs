@@ -22,7 +22,7 @@ pub fn products_left(
 }
 
 /// The level and noise of the product of two ciphertexts with this noise, at the level that the
-/// engine chooses: the lowest within half a bit of the greatest capacity. `None` when none is left.
+/// engine chooses: the lowest within half a bit of the greatest capacity. `None` if none is left.
 #[doc(hidden)]
 pub fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bound) -> Option<(usize, Bound)> {
     let product = |level: usize| {

@@ -1,4 +1,8 @@
-//! Parameters for circuits of any depth: those under which servers can refresh.
+//! Parameters for circuits of any depth.
+//!
+//! A circuit of any depth needs a server that can refresh ciphertexts. This module searches for the
+//! smallest parameter set that carries a bootstrapping: presets first, then powers of two, then
+//! composite rings.
 
 use std::ops::ControlFlow;
 
@@ -9,41 +13,44 @@ use crate::bootstrap::{Candidate, SearchProgress, SearchSpec, SearchStep, search
 use crate::error::{Error, Result};
 use crate::params::ParamSpec;
 
-/// How many composite rings are planned, the cheapest for each slot first, before the search gives
-/// up.
+/// How many composite rings are planned before the search gives up. The cheapest for each slot come
+/// first.
 const MOST_COMPOSITE: usize = 12;
 
-/// Who is told how far it is, and says whether to go on.
+/// Hears how far the search is, and says whether to continue.
 type Observer<'a> = &'a (dyn Fn(SearchProgress) -> ControlFlow<()> + Sync);
 
 impl Context {
-    /// The first parameter set, by ring dimension, under which a server can refresh ciphertexts
-    /// with integers in their slots, so that circuits of any depth run: the presets with the
-    /// plaintext modulus asked for, then powers of two with chains like theirs. Where none of them
-    /// has as many slots (or the m that is asked for), the composite rings of [`search_observed`]
-    /// are planned, the cheapest for each slot first: what `windlass params search --plan` does.
+    /// The smallest parameter set, by ring dimension, under which a server can refresh ciphertexts
+    /// with integers in their slots. Circuits of any depth run under it.
     ///
-    /// `depth` and `linear_maps` of the specification do not matter. Between two refreshes at least
-    /// one multiplication fits, and `capacity` bits. The security asked for is that of the main key
-    /// and of the ephemeral one. Primes p that are not 1 modulo m leave few slots
-    /// ([`Params::filling_prime`]); `slots` asks for more.
+    /// The search tries the presets with the requested plaintext modulus, then powers of two with
+    /// modulus chains like those of the presets. If none of them has enough slots (or the requested
+    /// m), it plans the composite rings of [`search_observed`], the cheapest for each slot first.
+    /// The command `windlass params search --plan` does the same.
     ///
-    /// Cost: planning a bootstrapping for each set that is tried, seconds; a minute or more where
-    /// composite rings are searched ([`Self::plan_any_depth_observed`] tells how far it is).
+    /// `depth` and `linear_maps` of the specification are ignored. Between two refreshes at least
+    /// one multiplication fits, and at least `capacity` bits remain. Both the main key and the
+    /// ephemeral key have the requested security. A prime p that is not 1 modulo m gives few slots
+    /// ([`Params::filling_prime`]); set `slots` to ask for more.
     ///
+    /// Cost: one bootstrapping is planned for each set that is tried, which takes seconds. A search
+    /// of composite rings takes a minute or more ([`Self::plan_any_depth_observed`] reports
+    /// progress).
     /// # Errors
-    /// [`Error::OutOfRange`] and [`Error::Ring`] as of [`Params::plan`], with less than 128 bits of
-    /// security among them; [`Error::NoParameters`] with what the last set lacked, and what can be
-    /// asked for instead: only what was found to work.
+    /// [`Error::OutOfRange`] and [`Error::Ring`] as [`Params::plan`] returns them, also for less
+    /// than 128 bits of security. [`Error::NoParameters`] says what the last set lacked, and names
+    /// alternatives that were found to work.
     pub fn plan_any_depth(spec: &ParamSpec) -> Result<Self> {
         Self::plan_any_depth_observed(spec, &|_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::plan_any_depth`], telling before each set that is planned, and from time to time
-    /// as indices are searched, how far it is; `Break` stops it. It is called from any thread.
+    /// As [`Self::plan_any_depth`]. `observe` is called before each set that is planned, and from
+    /// time to time while indices are searched. It may be called from any thread. `Break` stops the
+    /// search.
     ///
     /// # Errors
-    /// As there; [`Error::Cancelled`].
+    /// As [`Self::plan_any_depth`]; [`Error::Cancelled`] after a `Break`.
     pub fn plan_any_depth_observed(spec: &ParamSpec, observe: Observer<'_>) -> Result<Self> {
         spec.check()?;
         let mut reason = None;
@@ -76,8 +83,8 @@ fn tell(observe: Observer<'_>, m: u64, (done, count): (usize, usize)) -> Result<
     }
 }
 
-/// Composite rings to try: the one that was asked for, or all of the range of [`SearchSpec`] with as
-/// many slots.
+/// Composite rings to try: the requested one, or all rings in the range of [`SearchSpec`] with
+/// enough slots.
 fn composite(spec: &ParamSpec, observe: Observer<'_>) -> Result<Vec<Candidate>> {
     let own = SearchSpec { p: spec.p, r: spec.r, slots: spec.slots, security: spec.security, ..SearchSpec::default() };
     match spec.m {

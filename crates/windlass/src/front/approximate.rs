@@ -1,4 +1,5 @@
-//! What servers of approximate numbers do beside circuits.
+//! Operations of CKKS servers: arithmetic, rotation and conjugation of vectors of real and complex
+//! numbers.
 
 #[cfg(doc)]
 use super::context::Context;
@@ -8,10 +9,10 @@ use super::server::Server;
 use crate::error::{Error, Result};
 use crate::schemes::ckks::{self, Complex64, complex};
 
-/// Real and complex numbers in the slots. Products are rescaled when they are used, so that levels
-/// look after themselves.
+/// Slots hold real and complex numbers. A product is rescaled when it is next used, so callers do
+/// not manage levels.
 impl Server<Approximate> {
-    /// `a + b`, slot by slot; the shorter vector is repeated.
+    /// `a + b`, slot by slot. The shorter vector is repeated.
     ///
     /// # Errors
     /// As [`ckks::Engine::add`].
@@ -19,7 +20,7 @@ impl Server<Approximate> {
         self.engine().add(a, b)
     }
 
-    /// `a − b`, slot by slot; the shorter vector is repeated.
+    /// `a − b`, slot by slot. The shorter vector is repeated.
     ///
     /// # Errors
     /// As [`ckks::Engine::sub`].
@@ -30,7 +31,7 @@ impl Server<Approximate> {
     /// `a · b`, slot by slot.
     ///
     /// # Errors
-    /// As [`ckks::Engine::multiply`]; [`Error::MissingKeys`] without a relinearisation key.
+    /// As [`ckks::Engine::multiply`]; [`Error::MissingKeys`] if there is no relinearisation key.
     pub fn multiply(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
         self.check_keys(&Products, a.level().min(b.level()))?;
         self.engine().multiply(a, b)
@@ -53,16 +54,17 @@ impl Server<Approximate> {
         self.engine().negate(a)
     }
 
-    /// `a + values`, slot by slot, for public real numbers. Zeros fill a vector that is shorter
-    /// than the slots of `a`.
+    /// `a + values`, slot by slot, with public real numbers. A vector with fewer values than `a`
+    /// has slots is padded with zeros.
     ///
     /// # Errors
-    /// As [`ckks::Engine::add_plain`]; [`Error::ShapeMismatch`] for more values than slots.
+    /// As [`ckks::Engine::add_plain`]; [`Error::ShapeMismatch`] if there are more values than
+    /// slots.
     pub fn add_reals(&self, a: &ckks::Ciphertext, values: &[f64]) -> Result<ckks::Ciphertext> {
         self.engine().add_plain(a, &filled(a, values)?)
     }
 
-    /// `a + value` in every slot, for a public real number.
+    /// `a + value` in every slot, with a public real number.
     ///
     /// # Errors
     /// As [`ckks::Engine::add_plain`].
@@ -70,16 +72,17 @@ impl Server<Approximate> {
         self.engine().add_plain(a, &complex(&[value]))
     }
 
-    /// `values · a`, slot by slot, for public real numbers. Zeros fill a vector that is shorter
-    /// than the slots of `a`.
+    /// `values · a`, slot by slot, with public real numbers. A vector with fewer values than `a`
+    /// has slots is padded with zeros.
     ///
     /// # Errors
-    /// As [`ckks::Engine::multiply_plain`]; [`Error::ShapeMismatch`] for more values than slots.
+    /// As [`ckks::Engine::multiply_plain`]; [`Error::ShapeMismatch`] if there are more values than
+    /// slots.
     pub fn multiply_reals(&self, a: &ckks::Ciphertext, values: &[f64]) -> Result<ckks::Ciphertext> {
         self.engine().multiply_plain(a, &filled(a, values)?)
     }
 
-    /// `value · a` for a public real number; an integer, of any size, takes no rescaling.
+    /// `value · a` for a public real number. An integer of any size needs no rescaling.
     ///
     /// # Errors
     /// As [`ckks::Engine::multiply_scalar`].
@@ -87,11 +90,12 @@ impl Server<Approximate> {
         self.engine().multiply_scalar(a, Complex64::new(value, 0.0))
     }
 
-    /// Slot j of the result is slot `j + amount` of `a`, cyclically in its own number of slots.
+    /// Rotates the slots: slot j of the result is slot `j + amount` of `a`, modulo the number of
+    /// slots of `a`.
     ///
     /// # Errors
-    /// [`Error::MissingKeys`] unless [`Context::<Approximate>::rotation`] was named when the keys
-    /// were made; as [`ckks::Engine::rotate`].
+    /// [`Error::MissingKeys`] unless the keys were generated for
+    /// [`Context::<Approximate>::rotation`]; errors of [`ckks::Engine::rotate`].
     pub fn rotate(&self, a: &ckks::Ciphertext, amount: i64) -> Result<ckks::Ciphertext> {
         self.check_keys(&self.context().rotation(a.slots(), amount)?, a.level())?;
         self.engine().rotate(a, amount)
@@ -100,15 +104,15 @@ impl Server<Approximate> {
     /// The complex conjugate of every slot.
     ///
     /// # Errors
-    /// [`Error::MissingKeys`] unless [`Context::<Approximate>::conjugation`] was named when the
-    /// keys were made; as [`ckks::Engine::conjugate`].
+    /// [`Error::MissingKeys`] unless the keys were generated for
+    /// [`Context::<Approximate>::conjugation`]; errors of [`ckks::Engine::conjugate`].
     pub fn conjugate(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
         self.check_keys(&self.context().conjugation(), a.level())?;
         self.engine().conjugate(a)
     }
 }
 
-/// The values as complex numbers, zeros after them up to the slots of a ciphertext.
+/// The values as complex numbers, padded with zeros to the slots of a ciphertext.
 fn filled(a: &ckks::Ciphertext, values: &[f64]) -> Result<Vec<Complex64>> {
     let (got, expected) = (values.len(), a.slots());
     if got > expected {

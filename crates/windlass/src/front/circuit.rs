@@ -1,4 +1,8 @@
-//! What a server runs.
+//! Circuits: what a server can run.
+//!
+//! A [`Circuit`] says which level it starts at, which constants it can convert in advance, and how
+//! it runs on an evaluator. A server uses the first to check its keys, and keeps the second from
+//! one call to the next.
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::{Plannable, Prepares};
@@ -14,55 +18,56 @@ use crate::switching::Switching;
 
 use super::needs::NeedsKeys;
 
-/// A circuit with one output, for evaluators of type `E`.
+/// A circuit with one output, on evaluators of type `E`.
 pub trait Circuit<E: Switching + 'static>: NeedsKeys {
-    /// What goes in: a ciphertext, a pair of them, a ciphertext and a list.
+    /// The input: a ciphertext, a pair of ciphertexts, or a ciphertext and a list.
     type Input<'a>: Copy;
 
-    /// What can be made ready once for any number of inputs: converted constants.
+    /// Constants that are converted once for any number of inputs.
     type Prepared: Send + Sync + 'static;
 
-    /// The level of the input: no key is used at a higher one, unless the input is refreshed.
+    /// The level of the input. No key is used at a higher level unless the input is refreshed.
     fn level(&self, evaluator: &E, input: Self::Input<'_>) -> usize;
 
-    /// A number that no other circuit has, and the level that constants for this input are prepared
-    /// for: by both a server finds what it prepared before. `None` for circuits that have nothing
-    /// to prepare.
+    /// The number of this circuit, which no other circuit has, and the level for which constants
+    /// for this input are prepared. A server finds kept constants by this pair. `None` if the
+    /// circuit has nothing to prepare.
     ///
     /// # Errors
-    /// What the evaluator reports of the input.
+    /// Errors of the evaluator about the input.
     fn place(&self, _evaluator: &E, _input: Self::Input<'_>) -> Result<Option<(u64, usize)>> {
         Ok(None)
     }
 
-    /// Makes the constants ready, for inputs up to a level.
+    /// Converts the constants for inputs up to a level.
     ///
     /// # Errors
-    /// What the evaluator reports.
+    /// Errors of the evaluator.
     fn prepare(&self, evaluator: &E, level: usize) -> Result<Self::Prepared>;
 
-    /// Bytes of the constants, of circuits that have any.
+    /// Size of the constants in bytes; 0 for circuits without constants.
     fn prepared_bytes(&self, _: &Self::Prepared) -> usize {
         0
     }
 
-    /// The output. What goes through [`Switching::run`] may be refreshed as a whole, the rest
-    /// operation by operation.
+    /// The output. The part that goes through [`Switching::run`] is refreshed as a whole if needed;
+    /// the rest is refreshed operation by operation.
     ///
     /// # Errors
-    /// What the evaluator reports.
+    /// Errors of the evaluator.
     fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: Self::Input<'_>) -> Result<E::Ciphertext>;
 }
 
-/// A circuit of several ciphertexts in and out, beside its form with one of each.
+/// A circuit with several input and several output ciphertexts, which also has a form with one of
+/// each.
 pub trait GridCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'a E::Ciphertext> {
-    /// The number of ciphertexts that go in.
+    /// The number of input ciphertexts.
     fn inputs(&self) -> usize;
 
     /// The outputs.
     ///
     /// # Errors
-    /// What the evaluator reports; [`crate::Error::ShapeMismatch`] for another number of inputs.
+    /// Errors of the evaluator; [`crate::Error::ShapeMismatch`] if the number of inputs differs.
     fn run_grid(
         &self,
         prepared: &Self::Prepared,
@@ -71,7 +76,7 @@ pub trait GridCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'
     ) -> Result<Vec<E::Ciphertext>>;
 }
 
-/// Plans with constants that are tied to them by a number.
+/// Plans whose constants are identified by a number of the plan.
 macro_rules! of_plans {
     ($($plan:ident: $products:expr;)*) => {
         $(impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for $plan<R> {
@@ -140,7 +145,7 @@ impl<E: Evaluator + 'static> Circuit<E> for PublicInnerProduct {
     }
 }
 
-/// Circuits of one input that have nothing to prepare.
+/// Circuits with one input and nothing to prepare.
 macro_rules! of_one {
     ($($circuit:ty: $bound:ident),*) => {
         $(impl<E: $bound + 'static> Circuit<E> for $circuit {
@@ -164,15 +169,15 @@ macro_rules! of_one {
 
 of_one!(DigitRemoval: Evaluator, DigitRetention: Evaluator, PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, SlotTable: Evaluator, TracePlan: Switching);
 
-/// Circuits of two inputs that have nothing to prepare; what follows the meeting of both they run
-/// by themselves.
+/// Circuits with two inputs and nothing to prepare. After the operation that combines both inputs,
+/// they run the rest through [`Switching::run`] themselves.
 macro_rules! of_two {
     ($($circuit:ty: $second:ty, $level:expr;)*) => {
         $(impl<E: Evaluator + 'static> Circuit<E> for $circuit {
             type Input<'a> = (&'a E::Ciphertext, &'a $second);
             type Prepared = ();
 
-            // Where both meet they have the lower level of the two.
+            // The operation that combines both inputs runs at the lower of their levels.
             fn level(&self, evaluator: &E, (a, b): Self::Input<'_>) -> usize {
                 let of_second: fn(&E, &$second) -> usize = $level;
                 evaluator.level_of(a).min(of_second(evaluator, b))

@@ -18,8 +18,8 @@ use crate::schemes::{Ciphertext, Decryptor, Encryptor};
 
 /// The side that holds the secret key: it encrypts, decrypts, and makes the keys of servers.
 ///
-/// Vectors may be shorter than the slots: zeros follow. Integers of any primitive type go in, taken
-/// modulo p^r; residues in [0, p^r) come out.
+/// A vector may be shorter than the number of slots; it is padded with zeros. Integers of any
+/// primitive type are reduced modulo p^r. Decryption returns residues in [0, p^r).
 ///
 /// ```
 /// use windlass::{Context, needs::Products};
@@ -37,8 +37,8 @@ pub struct Client<F: Family = Exact> {
     rng: Mutex<OwnRng>,
 }
 
-/// A generator, and the process that it belongs to: a fork copies it, and two processes must not
-/// draw the same.
+/// A generator and the process that it belongs to. A fork copies the generator, and two processes
+/// must not draw the same numbers.
 struct OwnRng {
     process: u32,
     rng: SecretRng,
@@ -60,17 +60,17 @@ impl<F: Family> Client<F> {
         &self.context
     }
 
-    /// The secret.
+    /// The secret of this family.
     pub(super) fn secret(&self) -> &F::Secret {
         &self.secret
     }
 
-    /// A generator of the caller's own, so that many threads encrypt at once. A panic elsewhere
-    /// cannot leave the one that it comes from in a state that repeats itself; a forked process
-    /// starts anew.
+    /// A generator forked from the client's, so that many threads can encrypt at once. A panic in
+    /// another thread cannot make the client's generator repeat its output. A forked process seeds
+    /// it again from the operating system.
     ///
     /// # Errors
-    /// [`Error::Rlwe`] in a forked process without entropy.
+    /// [`Error::Rlwe`] if a forked process gets no entropy.
     pub(super) fn fork_rng(&self) -> Result<SecretRng> {
         let mut own = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
         let process = std::process::id();
@@ -87,20 +87,20 @@ impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
         &self.secret
     }
 
-    /// A fresh public key, for others to encrypt with.
+    /// A fresh public key, with which others can encrypt.
     ///
     /// # Errors
-    /// [`Error::Rlwe`] in a forked process without entropy.
+    /// [`Error::Rlwe`] if a forked process gets no entropy.
     pub fn public_key(&self) -> Result<PublicKey> {
         Ok(PublicKey::generate(&self.secret, &mut self.fork_rng()?))
     }
 }
 
 impl Client {
-    /// Encrypts integers, one for each slot.
+    /// Encrypts one integer in each slot.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for more integers than slots.
+    /// [`Error::ShapeMismatch`] if there are more integers than slots.
     pub fn encrypt<T: Integer>(&self, values: &[T]) -> Result<Ciphertext> {
         self.encrypt_plaintext(&Plaintext::from_integers(self.context.ring(), values)?)
     }
@@ -108,7 +108,7 @@ impl Client {
     /// Encrypts elements of GR(p^r; d), `[ℓ][d]` coefficients, row-major.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for more coefficients than there are.
+    /// [`Error::ShapeMismatch`] if there are more than ℓ·d coefficients.
     pub fn encrypt_elements<T: Integer>(&self, coefficients: &[T]) -> Result<Ciphertext> {
         self.encrypt_plaintext(&Plaintext::from_slots(self.context.ring(), coefficients)?)
     }
@@ -116,17 +116,19 @@ impl Client {
     /// Encrypts any element of the plaintext ring, at the top level.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for an element of another ring.
+    /// [`Error::ContextMismatch`] if the element belongs to another ring.
     pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let top = self.secret.context().top_level();
         Ok(self.decryptor().encrypt(plaintext, top, &mut self.fork_rng()?)?.0)
     }
 
-    /// The integers in the slots, each in [0, p^e), p^e the plaintext modulus of the ciphertext.
+    /// The integers in the slots, each in [0, p^e), where p^e is the plaintext modulus of the
+    /// ciphertext.
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] and [`Error::NotDecryptable`] instead of a wrong answer;
-    /// [`Error::ContextMismatch`]; [`Error::Ring`] when a slot holds no integer.
+    /// [`Error::CapacityExhausted`] or [`Error::NotDecryptable`] instead of a wrong answer;
+    /// [`Error::ContextMismatch`]; [`Error::Ring`] if a slot holds an element that is not an
+    /// integer.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>> {
         self.decrypt_plaintext(ciphertext)?.to_integers()
     }
@@ -134,12 +136,12 @@ impl Client {
     /// The elements in the slots, `[ℓ][d]` coefficients, row-major.
     ///
     /// # Errors
-    /// As [`Self::decrypt`], without the last.
+    /// As [`Self::decrypt`], except [`Error::Ring`].
     pub fn decrypt_elements(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>> {
         Ok(self.decrypt_plaintext(ciphertext)?.to_slots())
     }
 
-    /// The element of the plaintext ring.
+    /// The decrypted element of the plaintext ring.
     ///
     /// # Errors
     /// As [`Self::decrypt_elements`].
@@ -147,7 +149,7 @@ impl Client {
         self.decryptor().decrypt(ciphertext)
     }
 
-    /// What others encrypt with, over a fresh public key.
+    /// An encryptor for others, with a fresh public key.
     ///
     /// # Errors
     /// As [`Self::public_key`].
@@ -155,26 +157,26 @@ impl Client {
         Ok(Encryptor::new(self.context.scheme(), Arc::new(self.public_key()?)))
     }
 
-    /// The layer below, for who wants levels and seeds.
+    /// The decryptor of the layer below, which also controls levels and seeds.
     pub fn decryptor(&self) -> Decryptor {
         Decryptor::new(self.context.scheme(), self.context.ring(), Arc::clone(&self.secret))
     }
 }
 
 impl Client<Approximate> {
-    /// Encrypts real numbers of absolute value at most 1. Zeros fill the vector up to a power of
-    /// two, which is the number of slots of the ciphertext; the numbers themselves are its entries
-    /// ([`ckks::Ciphertext::entries`]). How many there are is public.
+    /// Encrypts real numbers of absolute value at most 1. The vector is padded with zeros to a
+    /// power of two, which becomes the number of slots of the ciphertext. The unpadded numbers are
+    /// its entries ([`ckks::Ciphertext::entries`]). The number of entries is public.
     ///
     /// # Errors
-    /// [`Error::SlotCount`] for none or more than n/2 of them; [`Error::NotFinite`];
+    /// [`Error::SlotCount`] if there are no numbers or more than n/2; [`Error::NotFinite`];
     /// [`Error::ValueTooLarge`].
     pub fn encrypt(&self, values: &[f64]) -> Result<ckks::Ciphertext> {
         self.encrypt_complex(&complex(values), 1.0)
     }
 
-    /// Encrypts complex numbers of absolute value at most `bound`. The bound is public: it must not
-    /// depend on the values.
+    /// Encrypts complex numbers of absolute value at most `bound`. The bound is public, so it must
+    /// not depend on the values.
     ///
     /// # Errors
     /// As [`Self::encrypt`]; [`Error::BoundTooLarge`].
@@ -191,25 +193,24 @@ impl Client<Approximate> {
     /// The real parts of the slots, each with an error of about
     /// 2^−[`ckks::Ciphertext::precision_bits`].
     ///
-    /// The errors depend on the secret key: values that leave your hands go through
-    /// [`Self::decrypt_public`].
+    /// **Warning.** The errors depend on the secret key. Before you share decrypted values, use
+    /// [`Self::decrypt_public`] instead.
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] when the values may have overflowed;
-    /// [`Error::ContextMismatch`].
+    /// [`Error::CapacityExhausted`] if the values may have overflowed; [`Error::ContextMismatch`].
     pub fn decrypt(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<f64>> {
         self.decryptor()?.decrypt_real(ciphertext)
     }
 
-    /// The slots as complex numbers. As [`Self::decrypt`].
+    /// The slots as complex numbers. The warning of [`Self::decrypt`] applies.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::decrypt`].
     pub fn decrypt_complex(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<Complex64>> {
         self.decryptor()?.decrypt(ciphertext)
     }
 
-    /// The slots with noise that hides their error, safe to publish.
+    /// The slots with added noise that hides their errors. The result is safe to publish.
     ///
     /// # Errors
     /// As [`ckks::Decryptor::decrypt_public`].
@@ -218,25 +219,25 @@ impl Client<Approximate> {
         decryptor.decrypt_public(ciphertext, publication, &mut self.fork_rng()?)
     }
 
-    /// What others encrypt with, over a fresh public key.
+    /// An encryptor for others, with a fresh public key.
     ///
     /// # Errors
-    /// None for a client that a context made.
+    /// None if a context made the client.
     pub fn encryptor(&self) -> Result<ckks::Encryptor> {
         ckks::Encryptor::new(self.context.ckks(), Arc::new(self.public_key()?))
     }
 
-    /// The layer below, for who wants levels and seeds.
+    /// The decryptor of the layer below, which also controls levels and seeds.
     ///
     /// # Errors
-    /// None for a client that a context made.
+    /// None if a context made the client.
     pub fn decryptor(&self) -> Result<ckks::Decryptor> {
         ckks::Decryptor::new(self.context.ckks(), Arc::clone(&self.secret))
     }
 }
 
 impl Client<Mock> {
-    /// What would be encrypted.
+    /// Wraps the integers as [`Client::<Exact>::encrypt`] would, without encryption.
     ///
     /// # Errors
     /// As [`Client::<Exact>::encrypt`].
@@ -244,7 +245,7 @@ impl Client<Mock> {
         self.encrypt_plaintext(&Plaintext::from_integers(self.context.ring(), values)?)
     }
 
-    /// What would be encrypted.
+    /// Wraps any element of the plaintext ring, without encryption.
     ///
     /// # Errors
     /// [`Error::ContextMismatch`].
@@ -255,7 +256,7 @@ impl Client<Mock> {
     /// The integers in the slots.
     ///
     /// # Errors
-    /// [`Error::Ring`] when a slot holds no integer.
+    /// [`Error::Ring`] if a slot holds an element that is not an integer.
     pub fn decrypt(&self, ciphertext: &ClearCiphertext) -> Result<Vec<u64>> {
         ciphertext.plaintext().to_integers()
     }

@@ -1,4 +1,4 @@
-//! A context: everything that a client and a server must agree on before either has a key.
+//! Contexts: everything that a client and a server must agree on before either has a key.
 
 use std::fmt;
 use std::ops::Deref;
@@ -20,12 +20,12 @@ use crate::schemes::Scheme;
 use crate::schemes::ckks::{CkksContext, CkksSpec};
 use crate::wire::{ApproximateContext, WireContext};
 
-/// Parameters, scheme, plaintext ring and the transforms of all primes, as one value that is cheap
-/// to clone. Client and server make the same one, each for itself, from a name or a file.
+/// Parameters, scheme, plaintext ring and the transforms of all primes, in one value that is cheap
+/// to clone. Client and server each make an equal context from a name or a file.
 ///
-/// `Context` alone is one for exact integers (BGV and BFV); [`Context::approximate`] makes one for
-/// real and complex numbers (CKKS), [`Context::mock`] one without encryption, on which a program
-/// can be tried.
+/// `Context` alone is a context for exact integers (BGV and BFV). [`Context::approximate`] makes
+/// one for real and complex numbers (CKKS). [`Context::mock`] makes one without encryption, on
+/// which a program can be tested.
 ///
 /// ```
 /// use windlass::{Context, Scheme};
@@ -40,7 +40,7 @@ pub struct Context<F: Family = Exact> {
     setting: Arc<F::Setting>,
 }
 
-/// Wherever a plaintext ring is asked for, a context stands for its own.
+/// A context can be passed where a function expects its plaintext ring.
 impl<F: Family<Setting = ExactSetting>> Deref for Context<F> {
     type Target = Arc<SlotRing>;
 
@@ -68,8 +68,9 @@ impl<F: Family> Context<F> {
 impl Context {
     /// A named parameter set, for BGV. See [`crate::params::preset_names`].
     ///
-    /// Sets with `insecure` in their name are for tests; sets with `paper` repeat published
-    /// parameters, most of them near 80 bits of security. All others have at least 128.
+    /// Sets with `insecure` in their name are for tests. Sets with `paper` in their name repeat
+    /// published parameters, most of which have about 80 bits of security. All others have at least
+    /// 128.
     ///
     /// # Errors
     /// [`Error::UnknownName`], which lists the names.
@@ -83,17 +84,17 @@ impl Context {
         }
     }
 
-    /// The smallest parameter set that can do what the specification asks for, with its security
-    /// from the tables; nothing is made before the set is known.
+    /// The smallest parameter set that meets the specification. Its security comes from the tables.
+    /// No keys or transforms are made before the set is known.
     ///
     /// # Errors
-    /// [`Error::NoParameters`] with what the last candidate lacked.
+    /// [`Error::NoParameters`], which says what the last candidate lacked.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         Self::from_params(Params::plan(spec)?)
     }
 
-    /// The parameters in a file that [`Params::to_json`] wrote. A set that was made for
-    /// bootstrapping gives a context that bootstraps.
+    /// Reads parameters from a file that [`Params::to_json`] wrote. Parameters that were made for
+    /// bootstrapping give a context that can bootstrap.
     ///
     /// # Errors
     /// As [`Params::from_json`] and [`Self::from_params`].
@@ -101,19 +102,19 @@ impl Context {
         Self::from_params(Params::named_or_file(path, scheme)?)
     }
 
-    /// A context of parameters that were made otherwise; as [`Self::for_bootstrapping`] where they
-    /// have an ephemeral secret ([`Params::with_ephemeral`]).
+    /// A context for given parameters. If they have an ephemeral secret
+    /// ([`Params::with_ephemeral`]), the context is made as [`Self::for_bootstrapping`] makes it.
     ///
     /// # Errors
-    /// What building the slots or the transforms reports.
+    /// Errors of building the slots or the transforms.
     pub fn from_params(params: Params) -> Result<Self> {
         Self::with_isa(params, Isa::best())
     }
 
-    /// As [`Self::from_params`], with all transforms on a chosen instruction set.
+    /// As [`Self::from_params`], with all transforms on the given instruction set.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::from_params`].
     pub fn with_isa(params: Params, isa: Isa) -> Result<Self> {
         if let Some(ephemeral) = params.ephemeral() {
             return Self::in_bootstrapping_order(params, BootstrapSpec::under(ephemeral), isa);
@@ -122,11 +123,11 @@ impl Context {
         Self::over(params, &slots, isa, None)
     }
 
-    /// A context whose slots stand in the order that bootstrapping in this way needs. By
-    /// [`FactorOrder::LeastPrice`] that is found by planning.
+    /// A context whose slots are in the order that this bootstrapping needs. For
+    /// [`FactorOrder::LeastPrice`] the order is found by planning.
     ///
     /// # Errors
-    /// As [`Self::from_params`]; those of a plan, where it is made.
+    /// As [`Self::from_params`]; those of planning, if a plan is made.
     pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
         let params = params.with_ephemeral(spec.ephemeral());
         Self::in_bootstrapping_order(params, spec, Isa::best())
@@ -150,10 +151,10 @@ impl Context {
         Ok(Self::of(ExactSetting { params, files, bootstrapping }))
     }
 
-    /// The same parameters for the other scheme.
+    /// The same parameters with the given scheme.
     ///
     /// # Errors
-    /// None for a context that was made.
+    /// None if the context exists.
     pub fn with_scheme(&self, scheme: Scheme) -> Result<Self> {
         let ExactSetting { params, bootstrapping, files } = self.setting();
         let (params, bootstrapping) = (params.clone().with_scheme(scheme), bootstrapping.clone());
@@ -161,8 +162,8 @@ impl Context {
         Ok(Self::of(ExactSetting { params, files, bootstrapping }))
     }
 
-    /// What operations cost on this machine, in milliseconds, and how large keys and constants are:
-    /// for `plan.explain_at(&context.prices())`, or to plan by
+    /// The cost of operations on this machine in milliseconds, and the sizes of keys and constants.
+    /// Use it for `plan.explain_at(&context.prices())`, or as the cost model of a plan
     /// ([`crate::circuits::PlanSpec::cost`]).
     ///
     /// Cost: some transforms of one row.
@@ -170,28 +171,30 @@ impl Context {
         CostModel::for_context(self.files().context())
     }
 
-    /// The same context without encryption: the same programs run on it in exact arithmetic.
+    /// The same context without encryption. The same programs run on it in exact arithmetic.
     pub fn mock(&self) -> Context<Mock> {
         Context { setting: Arc::clone(&self.setting) }
     }
 
-    /// A plan to bootstrap as this context's preset says. Give it to [`Context::generate_keys`],
-    /// and the server can refresh.
+    /// The bootstrapping plan of this context's preset. A server refreshes if its keys were
+    /// generated for this plan: pass it to [`Context::generate_keys`].
     ///
     /// # Errors
-    /// [`Error::Bootstrap`] when the parameters do not carry a bootstrapping;
-    /// [`Error::OtherSlotOrder`] for slots in another order than [`Self::for_bootstrapping`] gives.
+    /// [`Error::Bootstrap`] if the parameters do not carry a bootstrapping;
+    /// [`Error::OtherSlotOrder`] if the slots are not in the order that [`Self::for_bootstrapping`]
+    /// gives.
     pub fn bootstrapping(&self) -> Result<Arc<BootstrapPlan>> {
         self.bootstrapping_with(self.bootstrapping_spec())
     }
 
-    /// How [`Self::bootstrapping`] bootstraps: as the preset says, where there is one.
+    /// The specification that [`Self::bootstrapping`] uses: the preset's, or the default if there
+    /// is no preset.
     pub fn bootstrapping_spec(&self) -> BootstrapSpec {
         self.setting().bootstrapping.clone().unwrap_or_default()
     }
 
-    /// A plan to bootstrap in a way of one's own. [`FactorOrder::LeastPrice`] stands for the factors
-    /// that this context was made with.
+    /// A bootstrapping plan for a custom specification. [`FactorOrder::LeastPrice`] is replaced by
+    /// the factors that this context was made with.
     ///
     /// # Errors
     /// As [`Self::bootstrapping`].
@@ -207,14 +210,14 @@ impl Context {
     }
 }
 
-/// What contexts with slots of exact integers tell, encrypted or not.
+/// Accessors that encrypted and mock contexts of exact integers share.
 impl<F: Family<Setting = ExactSetting>> Context<F> {
     /// The parameters.
     pub fn params(&self) -> &Params {
         &self.setting.params
     }
 
-    /// What the files of this context must agree with.
+    /// The wire context: what files of this context are checked against.
     pub fn files(&self) -> &WireContext {
         &self.setting.files
     }
@@ -251,18 +254,18 @@ impl Context<Approximate> {
     /// A context for real and complex numbers (CKKS).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] and [`Error::Rlwe`] for specifications that make no parameters.
+    /// [`Error::OutOfRange`] and [`Error::Rlwe`] if the specification gives no valid parameters.
     pub fn approximate(spec: &CkksSpec) -> Result<Self> {
         Ok(Self::from_ckks(&CkksContext::new(spec)?))
     }
 
-    /// A context of CKKS parameters with transforms that were made otherwise.
+    /// A context from existing CKKS parameters and their transforms.
     pub fn from_ckks(context: &Arc<CkksContext>) -> Self {
         let (context, files) = (Arc::clone(context), ApproximateContext::new(context));
         Self::of(ApproximateSetting { context, files })
     }
 
-    /// What the files of this context must agree with.
+    /// The wire context: what files of this context are checked against.
     pub fn files(&self) -> &ApproximateContext {
         &self.setting.files
     }
@@ -272,26 +275,26 @@ impl Context<Approximate> {
         &self.setting.context
     }
 
-    /// What operations cost at the top level, as [`Context::<Exact>::prices`] tells it.
+    /// The cost of operations at the top level, as in [`Context::<Exact>::prices`].
     ///
     /// Cost: some transforms of one row.
     pub fn prices(&self) -> CostModel {
         CostModel::for_context(self.ckks().rlwe())
     }
 
-    /// Vectors of `count` complex numbers, which linear maps are made over.
+    /// Vectors of `count` complex numbers: the space that linear maps act on.
     ///
     /// # Errors
-    /// [`Error::SlotCount`] for a count that does not divide n/2.
+    /// [`Error::SlotCount`] if the count does not divide n/2.
     pub fn vectors(&self, count: usize) -> Result<ComplexSlots> {
         ComplexSlots::new(self.ckks(), count)
     }
 
-    /// The key that [`crate::Server::rotate`] by this amount needs, for ciphertexts of `slots`
-    /// slots: name it when keys are made.
+    /// The key that [`crate::Server::rotate`] by this amount needs for ciphertexts with `slots`
+    /// slots. Pass it to [`Context::generate_keys`].
     ///
     /// # Errors
-    /// [`Error::SlotCount`] for slots that do not divide n/2.
+    /// [`Error::SlotCount`] if `slots` does not divide n/2.
     pub fn rotation(&self, slots: usize, amount: i64) -> Result<KeyRequest> {
         let most = self.slots();
         if slots == 0 || most % slots != 0 {
@@ -301,12 +304,12 @@ impl Context<Approximate> {
         Ok(KeyRequest::none(format!("a rotation by {amount}")).with_galois([element]))
     }
 
-    /// The key that [`crate::Server::conjugate`] needs: name it when keys are made.
+    /// The key that [`crate::Server::conjugate`] needs. Pass it to [`Context::generate_keys`].
     pub fn conjugation(&self) -> KeyRequest {
         KeyRequest::none("a conjugation").with_galois([self.ckks().conjugation_element()])
     }
 
-    /// The most slots of a ciphertext, n/2.
+    /// The maximum number of slots of a ciphertext, n/2.
     pub fn slots(&self) -> usize {
         self.ckks().most_slots()
     }

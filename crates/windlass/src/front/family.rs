@@ -1,4 +1,7 @@
-//! The families of schemes that a context, a client and a server are for.
+//! Families of schemes: exact, approximate and mock.
+//!
+//! Contexts, clients and servers are generic over a [`Family`], which names the types that they
+//! hold.
 
 use std::sync::Arc;
 
@@ -16,14 +19,14 @@ use crate::schemes::{Ciphertext, Engine, Refresh, ckks};
 use crate::switching::Switching;
 use crate::wire::WireContext;
 
-/// What is refused where slots stand in another order than bootstrapping needs.
+/// The operation named in the error if slots are not in the order that bootstrapping needs.
 pub(super) const BOOTSTRAPPING: &str = "bootstrapping, which needs a context from Context::for_bootstrapping";
 
 mod sealed {
     pub trait Sealed {}
 }
 
-/// A family of schemes: what its contexts and clients hold, and what its servers compute with.
+/// A family of schemes: the types that its contexts, clients and servers hold.
 ///
 /// There are three: [`Exact`], [`Approximate`] and [`Mock`].
 pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
@@ -36,14 +39,15 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// What a server refreshes with.
     type Refreshers: Send + Sync;
 
-    /// The highest level that the relinearisation key serves, if there is one.
+    /// The highest level at which the relinearisation key can be used; `None` if there is no such
+    /// key.
     fn relinearisation_level(engine: &Self::Engine) -> Option<usize>;
 
-    /// The highest level that the Galois key of θ_t serves, if there is one; the identity needs
-    /// none.
+    /// The highest level at which the Galois key of θ_t can be used; `None` if there is no such
+    /// key. The identity needs no key.
     fn galois_level(engine: &Self::Engine, t: u64) -> Option<usize>;
 
-    /// Whether a key for levels up to `held` serves level `needed`.
+    /// Whether a key for levels up to `held` can be used at level `needed`.
     #[doc(hidden)]
     fn serves(_: &Self::Engine, held: usize, needed: usize) -> bool {
         held >= needed
@@ -52,8 +56,8 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// Whether there are keys for this bootstrapping.
     fn bootstraps(refreshers: &Self::Refreshers, plan: &Arc<BootstrapPlan>) -> bool;
 
-    /// The highest level that refreshes give, and the same engine without them; none where nothing
-    /// refreshes by itself, or levels are of no account.
+    /// The highest level that a refresh gives, and the same engine without automatic refreshes.
+    /// `None` if the engine does not refresh automatically, or if its levels do not matter.
     #[doc(hidden)]
     fn refreshing(_: &Self::Engine, _: &Self::Refreshers) -> Option<(usize, Self::Engine)> {
         None
@@ -63,7 +67,8 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     #[doc(hidden)]
     fn generate_secret(setting: &Self::Setting, rng: &mut SecretRng) -> Self::Secret;
 
-    /// The keys that were asked for, ready for work; `made` is called after each and may end it.
+    /// The requested keys, ready for use. `made` is called after each key and may stop the
+    /// generation.
     #[doc(hidden)]
     fn generate(
         setting: &Self::Setting,
@@ -88,8 +93,8 @@ pub enum Exact {}
 #[derive(Debug, Clone, Copy)]
 pub enum Approximate {}
 
-/// The plaintext ring of [`Exact`] without encryption. Servers have the keys that were asked for
-/// and no others, so that a missing one shows here too.
+/// The plaintext ring of [`Exact`] without encryption. A mock server still tracks the keys that
+/// were requested, so that a missing key is an error here too.
 #[derive(Debug, Clone, Copy)]
 pub enum Mock {}
 
@@ -147,7 +152,7 @@ impl Family for Exact {
     }
 }
 
-/// Refuses bootstrappings of slots in another order, before any key is made. Errors:
+/// Refuses bootstrappings whose slots are in another order, before any key is made. Errors:
 /// [`Error::OtherSlotOrder`].
 fn check_orders<'a>(files: &WireContext, plans: impl IntoIterator<Item = &'a Arc<BootstrapPlan>>) -> Result<()> {
     let own = files.slots();
@@ -155,7 +160,7 @@ fn check_orders<'a>(files: &WireContext, plans: impl IntoIterator<Item = &'a Arc
     same_ring.try_for_each(|ring| check_same_order(BOOTSTRAPPING, own.hypercube(), ring.hypercube()))
 }
 
-/// An engine over these keys, which refreshes with the bootstrappings.
+/// An engine with these keys, which refreshes with these bootstrappings.
 pub(super) fn exact_keys(
     files: &WireContext,
     keys: Arc<EvaluationKeys>,
@@ -244,7 +249,7 @@ impl Family for Mock {
     }
 }
 
-/// The level of the Galois key of θ_t; the top for the identity.
+/// The level of the Galois key of θ_t; the top level for the identity.
 fn galois_level(keys: &EvaluationKeys, t: u64) -> Option<usize> {
     let context = keys.context();
     match t % context.params().m() {
@@ -253,7 +258,7 @@ fn galois_level(keys: &EvaluationKeys, t: u64) -> Option<usize> {
     }
 }
 
-/// Makes each key for the highest level that anybody asked for.
+/// Makes each key for the highest level that any request names.
 fn evaluation_keys(
     context: &Arc<RlweContext>,
     secret: &SecretKey,

@@ -1,7 +1,7 @@
-//! Values of the front door as bytes and as files.
+//! Contexts, keys and ciphertexts as bytes and as files.
 //!
-//! Every container names its parameters and its key pair; what belongs to another context is
-//! refused before anything of it is used. Formats are those of [`crate::wire`].
+//! Every container names its parameters and its key pair. A container that belongs to another
+//! context is refused before any of its content is used. The formats are those of [`crate::wire`].
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,12 +17,13 @@ use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
 use crate::wire::{self, ApproximateContext, BootstrapContext, Passphrase, PassphraseCost, Wire, WireContext};
 
-/// What exact and approximate contexts, clients and servers do alike.
+/// What the exact and the approximate family have in common.
 macro_rules! files {
     ($family:ty, $files:ty, $program:literal) => {
         impl Context<$family> {
-            /// A ciphertext or public keys in the bytes of its file. A secret key does not compile
-            /// here: its bytes would stay in memory, and [`Client::secret_to_bytes`] wipes them.
+            /// Serialises a ciphertext or public keys; the bytes equal those of a file. A secret
+            /// key does not compile here, because its bytes would stay in memory. Use
+            /// [`Client::secret_to_bytes`], which wipes them.
             ///
             /// ```compile_fail
             #[doc = $program]
@@ -32,24 +33,25 @@ macro_rules! files {
             /// ```
             ///
             /// # Errors
-            /// [`wire::WireError::NoKeyPair`] for a set of no keys.
+            /// [`wire::WireError::NoKeyPair`] for an empty set of keys.
             pub fn to_bytes<T: Wire<$files>>(&self, value: &T) -> Result<Vec<u8>> {
                 const { assert!(!T::KIND.is_secret(), "secret keys go through Client::secret_to_bytes") };
                 Ok(wire::to_bytes(self.files(), value)?.to_vec())
             }
 
-            /// The value in the bytes of its file.
+            /// Reads a value from the bytes of its file.
             ///
             /// # Errors
-            /// Every [`wire::WireError`]: nothing is used that is not whole and of this context.
+            /// Any [`wire::WireError`]. Content that is incomplete or of another context is not
+            /// used.
             pub fn from_bytes<T: Wire<$files>>(&self, bytes: &[u8]) -> Result<T> {
                 wire::from_bytes(self.files(), bytes)
             }
 
-            /// Writes a value to a new file and gives its size in bytes.
+            /// Writes a value to a new file and returns its size in bytes.
             ///
             /// # Errors
-            /// [`wire::WireError::Io`] when the file is there already; then it stays as it is.
+            /// [`wire::WireError::Io`] if the file exists already; it is then left unchanged.
             pub fn save<T: Wire<$files>>(&self, path: impl AsRef<Path>, value: &T) -> Result<u64> {
                 Ok(wire::save(path.as_ref(), self.files(), value)?)
             }
@@ -62,26 +64,26 @@ macro_rules! files {
                 Ok(wire::load(path.as_ref(), self.files())?.0)
             }
 
-            /// The client with the secret key in these bytes.
+            /// A client with the secret key in these bytes.
             ///
             /// # Errors
-            /// As [`Self::from_bytes`]; [`crate::Error::Rlwe`] without entropy.
+            /// As [`Self::from_bytes`]; [`crate::Error::Rlwe`] if there is no entropy.
             pub fn client_from_bytes(&self, bytes: &[u8]) -> Result<Client<$family>> {
                 self.client_from_key(Arc::new(self.from_bytes::<SecretKey>(bytes)?))
             }
 
-            /// The client with the secret key in these bytes, which a passphrase encrypts.
+            /// A client with the secret key in these bytes, which are encrypted under a passphrase.
             ///
             /// # Errors
-            /// As [`wire::from_sealed_bytes`], and as [`Self::client_from_bytes`].
+            /// As [`wire::from_sealed_bytes`] and [`Self::client_from_bytes`].
             pub fn client_from_sealed_bytes(&self, bytes: &[u8], passphrase: &Passphrase) -> Result<Client<$family>> {
                 self.client_from_key(Arc::new(wire::from_sealed_bytes(self.files(), bytes, passphrase)?))
             }
 
-            /// The client with the secret key in a file that a passphrase encrypts.
+            /// A client with the secret key in a file that is encrypted under a passphrase.
             ///
             /// # Errors
-            /// As [`Self::client_from_sealed_bytes`], and [`wire::WireError::Io`].
+            /// As [`Self::client_from_sealed_bytes`]; [`wire::WireError::Io`].
             pub fn load_sealed_client(
                 &self,
                 path: impl AsRef<Path>,
@@ -90,26 +92,26 @@ macro_rules! files {
                 self.client_from_key(Arc::new(wire::load_sealed(path.as_ref(), self.files(), passphrase)?))
             }
 
-            /// The client with the secret key in a file.
+            /// A client with the secret key in an unencrypted file.
             ///
             /// # Errors
-            /// As [`Self::client_from_bytes`]; [`wire::WireError::Sealed`] for one that a
-            /// passphrase encrypts.
+            /// As [`Self::client_from_bytes`]; [`wire::WireError::Sealed`] if the file is encrypted
+            /// under a passphrase.
             pub fn load_client(&self, path: impl AsRef<Path>) -> Result<Client<$family>> {
                 self.client_from_key(Arc::new(self.load::<SecretKey>(path)?))
             }
         }
 
         impl Client<$family> {
-            /// The secret key in the bytes of its file; they are wiped when they go.
+            /// The secret key in the bytes of its file. The bytes are wiped when they are dropped.
             ///
             /// # Errors
-            /// None for a client that a context made.
+            /// None if a context made the client.
             pub fn secret_to_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
                 Ok(wire::to_bytes(self.context().files(), &**self.secret_key())?)
             }
 
-            /// Writes the secret key to a new file that its owner alone may read.
+            /// Writes the secret key, unencrypted, to a new file that only its owner may read.
             ///
             /// # Errors
             /// As [`Context::save`].
@@ -117,19 +119,19 @@ macro_rules! files {
                 Ok(wire::save(path.as_ref(), self.context().files(), &**self.secret_key())?)
             }
 
-            /// The secret key in the bytes of a file that a passphrase encrypts (Argon2id and
-            /// ChaCha20-Poly1305).
+            /// The secret key encrypted under a passphrase (Argon2id and ChaCha20-Poly1305), in the
+            /// bytes of its file.
             ///
-            /// Cost: that of the passphrase, [`wire::PassphraseCost::default`].
+            /// Cost: that of deriving a key from the passphrase, [`wire::PassphraseCost::default`].
             ///
             /// # Errors
-            /// [`crate::Error::Rlwe`] without entropy.
+            /// [`crate::Error::Rlwe`] if there is no entropy.
             pub fn secret_to_sealed_bytes(&self, passphrase: &Passphrase) -> Result<Vec<u8>> {
                 wire::seal_secret(&self.secret_to_bytes()?, passphrase, PassphraseCost::default())
             }
 
-            /// Writes the secret key to a new file that its owner alone may read and that a
-            /// passphrase encrypts.
+            /// Encrypts the secret key under a passphrase and writes it to a new file that only its
+            /// owner may read.
             ///
             /// ```
             /// use windlass::wire::Passphrase;
@@ -149,7 +151,7 @@ macro_rules! files {
             /// ```
             ///
             /// # Errors
-            /// As [`Context::save`]; [`crate::Error::Rlwe`] without entropy.
+            /// As [`Context::save`]; [`crate::Error::Rlwe`] if there is no entropy.
             pub fn save_sealed_secret(&self, path: impl AsRef<Path>, passphrase: &Passphrase) -> Result<u64> {
                 wire::save_sealed(path.as_ref(), self.context().files(), &**self.secret_key(), passphrase)
             }
@@ -165,8 +167,8 @@ files!(
 );
 
 impl Context {
-    /// The server with the keys in these bytes: those of bootstrappings in the order of their
-    /// plans.
+    /// A server with the evaluation keys in these bytes, and the keys of each bootstrapping plan in
+    /// the bytes beside it.
     ///
     /// # Errors
     /// As [`Self::from_bytes`]; [`crate::Error::ShapeMismatch`] unless there are bytes for each
@@ -180,7 +182,7 @@ impl Context {
         self.server_from_keys(Arc::new(keys), self.bootstrap_keys_from_bytes(bootstrappings)?)
     }
 
-    /// The keys of bootstrappings in the bytes of their files.
+    /// Reads the keys of bootstrappings from the bytes of their files.
     pub(super) fn bootstrap_keys_from_bytes(
         &self,
         bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
@@ -194,10 +196,10 @@ impl Context {
 }
 
 impl Server {
-    /// The evaluation keys, and the keys of all bootstrappings, in the bytes of their files.
+    /// The evaluation keys, and the keys of each bootstrapping, in the bytes of their files.
     ///
     /// # Errors
-    /// [`wire::WireError::NoKeyPair`] for a server without any key.
+    /// [`wire::WireError::NoKeyPair`] if the server has no keys.
     pub fn to_bytes(&self) -> Result<(Vec<u8>, Vec<Vec<u8>>)> {
         let evaluation = self.context().to_bytes(&**self.engine().keys())?;
         let own = self.bootstrappings().map(|(plan, keys)| {
@@ -216,14 +218,14 @@ impl Server<Approximate> {
     /// The evaluation keys in the bytes of their file.
     ///
     /// # Errors
-    /// [`wire::WireError::NoKeyPair`] for a server without any key.
+    /// [`wire::WireError::NoKeyPair`] if the server has no keys.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         self.context().to_bytes(&**self.engine().keys())
     }
 }
 
 impl Context<Approximate> {
-    /// The server with the evaluation keys in these bytes.
+    /// A server with the evaluation keys in these bytes.
     ///
     /// # Errors
     /// As [`Self::from_bytes`].

@@ -1,4 +1,4 @@
-//! From a context to its two roles: keys for the circuits that were named.
+//! Key generation: a client and a server with the keys that the given circuits need.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,23 +18,25 @@ use crate::error::{Error, Result};
 use crate::schemes::ckks;
 
 impl<F: Family> Context<F> {
-    /// A client with a fresh secret key, and a server with the keys that the given circuits need,
-    /// and no others. Randomness comes from the operating system.
+    /// A client with a fresh secret key, and a server with exactly the keys that the given circuits
+    /// need. Randomness comes from the operating system.
     ///
-    /// Circuits of different types stand in one list: `generate_keys([&matrix, &polynomial])`.
+    /// Circuits of different types can be passed in one list: `generate_keys([&matrix,
+    /// &polynomial])`.
+    ///
     /// Cost: about two transforms of every prime of QP for each digit of each key.
     ///
     /// # Errors
-    /// [`Error::Rlwe`] without entropy, and for automorphisms of another ring.
+    /// [`Error::Rlwe`] if there is no entropy, or if an automorphism belongs to another ring.
     pub fn generate_keys<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<(Client<F>, Server<F>)> {
         self.generate_keys_observed(needs, |_, _| ())
     }
 
-    /// As [`Self::generate_keys`], telling after each key how many are made, and of how many: large
-    /// sets take minutes. The keys of one bootstrapping are told as one.
+    /// As [`Self::generate_keys`]. After each key `observe` receives the number of keys made so far
+    /// and the total, since large sets take minutes. The keys of one bootstrapping count as one.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::generate_keys`].
     pub fn generate_keys_observed<const N: usize>(
         &self,
         needs: [&dyn NeedsKeys; N],
@@ -46,11 +48,11 @@ impl<F: Family> Context<F> {
         })
     }
 
-    /// As [`Self::generate_keys`] for a list of any length; `Break` stops after the key that was
-    /// told.
+    /// As [`Self::generate_keys`] for a list of any length. `observe` is called after each key;
+    /// `Break` stops the generation.
     ///
     /// # Errors
-    /// As there; [`Error::Cancelled`].
+    /// As [`Self::generate_keys`]; [`Error::Cancelled`] after a `Break`.
     pub fn generate_keys_for(
         &self,
         needs: &[&dyn NeedsKeys],
@@ -59,11 +61,12 @@ impl<F: Family> Context<F> {
         self.generate_keys_with(needs, SecretRng::from_os()?, &mut observe)
     }
 
-    /// As [`Self::generate_keys`] with all randomness expanded from `seed`: for tests. Whoever
-    /// knows the seed knows the secret key.
+    /// As [`Self::generate_keys`] with all randomness expanded from `seed`, for tests.
+    ///
+    /// **Warning.** Everyone with the seed can compute the secret key.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::generate_keys`].
     pub fn generate_keys_from_seed<const N: usize>(
         &self,
         needs: [&dyn NeedsKeys; N],
@@ -85,7 +88,8 @@ impl<F: Family> Context<F> {
     }
 }
 
-/// A server with the keys that are needed; `observe` hears of each key, and may stop after it.
+/// A server with the requested keys. `observe` is called after each key and may stop the
+/// generation.
 fn make_server<F: Family>(
     context: &Context<F>,
     secret: &F::Secret,
@@ -107,7 +111,7 @@ fn make_server<F: Family>(
 }
 
 impl<F: Family> Client<F> {
-    /// A further server for this client's key pair, with the keys that these circuits need.
+    /// Another server for this client's key pair, with the keys that these circuits need.
     ///
     /// # Errors
     /// As [`Context::generate_keys`].
@@ -115,10 +119,10 @@ impl<F: Family> Client<F> {
         self.generate_server_for(&needs, |_, _| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::generate_server`], told of each key as [`Context::generate_keys_for`].
+    /// As [`Self::generate_server`]. `observe` is called as in [`Context::generate_keys_for`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Context::generate_keys_for`].
     pub fn generate_server_for(
         &self,
         needs: &[&dyn NeedsKeys],
@@ -129,19 +133,20 @@ impl<F: Family> Client<F> {
 }
 
 impl Context {
-    /// A client with a secret key that was made otherwise.
+    /// A client with an existing secret key.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for the key of other parameters; [`Error::Rlwe`] without entropy.
+    /// [`Error::ContextMismatch`] if the key has other parameters; [`Error::Rlwe`] if there is no
+    /// entropy.
     pub fn client_from_key(&self, secret: Arc<SecretKey>) -> Result<Client> {
         same_parameters(self.files().context(), secret.context())?;
         Ok(Client::new(self.clone(), secret, os_rng()?))
     }
 
-    /// A server with keys that were made otherwise.
+    /// A server with existing keys.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for keys of other parameters.
+    /// [`Error::ContextMismatch`] if the keys have other parameters.
     pub fn server_from_keys(
         &self,
         keys: Arc<EvaluationKeys>,
@@ -152,30 +157,31 @@ impl Context {
         Ok(Server::new(self.clone(), keys))
     }
 
-    /// A server that holds no keys. It adds, multiplies by public integers and changes levels, for
-    /// any key pair.
+    /// A server without keys. It adds, multiplies by public integers and changes levels, on
+    /// ciphertexts of any key pair.
     ///
     /// # Errors
-    /// None for a context that was made.
+    /// None if the context exists.
     pub fn server_without_keys(&self) -> Result<Server> {
         self.server_from_keys(Arc::new(EvaluationKeys::empty(self.files().context())), Vec::new())
     }
 }
 
 impl Context<Approximate> {
-    /// A client with a secret key that was made otherwise.
+    /// A client with an existing secret key.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for the key of other parameters; [`Error::Rlwe`] without entropy.
+    /// [`Error::ContextMismatch`] if the key has other parameters; [`Error::Rlwe`] if there is no
+    /// entropy.
     pub fn client_from_key(&self, secret: Arc<SecretKey>) -> Result<Client<Approximate>> {
         same_parameters(self.ckks().rlwe(), secret.context())?;
         Ok(Client::new(self.clone(), secret, os_rng()?))
     }
 
-    /// A server with keys that were made otherwise.
+    /// A server with existing keys.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for keys of other parameters.
+    /// [`Error::ContextMismatch`] if the keys have other parameters.
     pub fn server_from_keys(&self, keys: Arc<EvaluationKeys>) -> Result<Server<Approximate>> {
         Ok(Server::new(self.clone(), (ckks::Engine::new(self.ckks(), keys)?, ())))
     }

@@ -1,33 +1,32 @@
-//! Constants that a server keeps.
+//! The cache of converted constants that a server keeps between calls.
 
 use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The most bytes that the constants of one circuit take for other levels than the one that was used
-/// last. CKKS has constants of its own for each level: those of a loop would take as many times the
-/// memory of one step as it has steps.
+/// The maximum number of bytes that the constants of one circuit may occupy for levels other than
+/// the most recently used one. CKKS needs separate constants for each level, so a loop of s steps
+/// would otherwise need s times the memory of one step.
 const OTHER_LEVELS: usize = 256 << 20;
 
-/// Constants by the number of their circuit and their level.
+/// Constants, by the number of their circuit and their level.
 #[derive(Default)]
 pub(super) struct Kept {
     list: HashMap<(u64, usize), Constants>,
-    /// How often any were asked for.
+    /// Number of accesses so far; it orders them by time.
     clock: u64,
 }
 
 struct Constants {
     prepared: Arc<dyn Any + Send + Sync>,
-    /// What they take of the memory of the process; 0 for those in files, which are kept in any
-    /// case.
+    /// Bytes of process memory; 0 for constants in mapped files, which are always kept.
     bytes: usize,
-    /// When they were used last.
+    /// The clock at their last use.
     used: u64,
 }
 
 impl Kept {
-    /// Those of a place.
+    /// The constants kept for a place.
     pub fn get<P: Send + Sync + 'static>(&mut self, place: (u64, usize)) -> Option<Arc<P>> {
         self.clock += 1;
         let own = self.list.get_mut(&place)?;
@@ -35,8 +34,8 @@ impl Kept {
         Arc::clone(&own.prepared).downcast().ok()
     }
 
-    /// Keeps constants in place of those that were kept, and lets go of those for other levels that
-    /// take too much memory, beginning with what was not used for longest.
+    /// Keeps constants and replaces earlier ones of the same place. Then drops constants of this
+    /// circuit for other levels, least recently used first, until they fit into `OTHER_LEVELS`.
     pub fn keep<P: Send + Sync + 'static>(&mut self, place: (u64, usize), prepared: &Arc<P>, bytes: usize) {
         self.clock += 1;
         let prepared = Arc::clone(prepared) as Arc<dyn Any + Send + Sync>;
@@ -55,7 +54,7 @@ impl Kept {
         }
     }
 
-    /// Lets go of all.
+    /// Drops all constants.
     pub fn clear(&mut self) {
         self.list.clear();
     }

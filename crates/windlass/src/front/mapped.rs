@@ -1,9 +1,12 @@
-//! Keys and constants in files that are mapped: any number of processes share one copy of them in
-//! memory, and none converts or copies anything.
+//! Keys and constants in memory-mapped files.
 //!
-//! Such a file is two to three times as large as what [`Server::to_bytes`] gives, and a server
-//! opens it in less time and without memory of its own. It is checked once, when it is opened, and
-//! may be removed afterwards; nobody may write to it.
+//! A mapped file holds keys or constants in the form in which they are used. Any number of
+//! processes share one copy of it in memory, and none of them converts or copies anything. Such a
+//! file is two to three times as large as the output of [`Server::to_bytes`], but a server opens it
+//! faster and allocates no memory for it. The file is checked once, when it is opened. It may be
+//! removed afterwards.
+//!
+//! **Warning.** No process may write to a mapped file or truncate it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,20 +24,20 @@ use crate::error::Result;
 use crate::wire;
 use crate::wire::{FileContext, PlanFiles, ReadyKeys};
 
-/// What servers of exact integers and of approximate numbers do alike.
+/// What servers of exact integers and servers of approximate numbers have in common.
 macro_rules! ready_keys {
     ($family:ty) => {
         impl Server<$family> {
             /// Writes the evaluation keys, ready for use, to a new file that can be mapped
-            /// ([`Context::map_server`]), and gives its size in bytes: 16·d·(l + k)·n for each key
-            /// of d digits over l + k primes.
+            /// ([`Context::map_server`]), and returns its size in bytes: 16·d·(l + k)·n for each
+            /// key of d digits over l + k primes.
             ///
-            /// Memory: one MiB. Cost: one pass of SHA-256. Keys of bootstrappings are not in it:
-            /// they are small, and [`Server::to_bytes`] gives them.
+            /// Memory: 1 MiB. Cost: one pass of SHA-256. The keys of bootstrappings are not
+            /// included; they are small, and [`Server::to_bytes`] returns them.
             ///
             /// # Errors
-            /// [`wire::WireError::Io`] when the file is there already or cannot be written; then
-            /// nothing is left behind. [`wire::WireError::NoKeyPair`] for a server without any key.
+            /// [`wire::WireError::Io`] if the file exists already or cannot be written; no partial
+            /// file is left behind. [`wire::WireError::NoKeyPair`] if the server has no keys.
             pub fn save_ready_keys(&self, path: impl AsRef<Path>) -> Result<u64> {
                 Ok(self.ready_keys().save(path.as_ref(), self.context().files())?)
             }
@@ -42,7 +45,7 @@ macro_rules! ready_keys {
             /// The bytes that [`Self::save_ready_keys`] writes.
             ///
             /// # Errors
-            /// [`wire::WireError::NoKeyPair`] for a server without any key.
+            /// [`wire::WireError::NoKeyPair`] if the server has no keys.
             pub fn ready_keys_to_bytes(&self) -> Result<Vec<u8>> {
                 Ok(self.ready_keys().to_bytes(self.context().files())?)
             }
@@ -58,12 +61,16 @@ ready_keys!(Exact);
 ready_keys!(Approximate);
 
 impl Context {
-    /// The server with the keys of a file that [`Server::save_ready_keys`] wrote, used where they
-    /// lie: processes that map one file share one copy of it in memory.
+    /// A server that uses the keys in a mapped file of [`Server::save_ready_keys`]. Processes that
+    /// map the same file share one copy of it in memory.
     ///
-    /// The file is checked once, now: header, checksum, every residue. It may be removed
-    /// afterwards, but not written to or cut: a process that reads beyond a new end is killed.
-    /// Cost: two passes through the file, over the current threads.
+    /// The file is checked once, when it is opened: header, checksum and every residue. It may be
+    /// removed afterwards.
+    ///
+    /// **Warning.** Do not write to the file or truncate it while it is mapped. A process that
+    /// reads beyond a new end of the file is killed.
+    ///
+    /// Cost: two passes through the file, on the current threads.
     ///
     /// ```
     /// use windlass::Context;
@@ -81,16 +88,15 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// Every [`wire::WireError`], and nothing of the file is used.
+    /// Any [`wire::WireError`]; then nothing of the file is used.
     pub fn map_server(&self, path: impl AsRef<Path>) -> Result<Server> {
         self.map_server_with(path, &[])
     }
 
-    /// As [`Self::map_server`], with the keys of bootstrappings in these bytes, in the order of
-    /// their plans.
+    /// As [`Self::map_server`], with the keys of each bootstrapping plan in the bytes beside it.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::map_server`].
     pub fn map_server_with(
         &self,
         path: impl AsRef<Path>,
@@ -99,7 +105,7 @@ impl Context {
         self.server_from_ready_keys(ReadyKeys::map(path.as_ref(), self.files())?, bootstrappings)
     }
 
-    /// The server with the keys in the bytes of such a file, which are copied.
+    /// A server with the keys in the bytes of such a file. The bytes are copied.
     ///
     /// # Errors
     /// As [`Self::map_server`].
@@ -111,12 +117,12 @@ impl Context {
         self.server_from_ready_keys(self.from_bytes(ready)?, bootstrappings)
     }
 
-    /// As [`Self::map_server_with`], of a file whose bytes lie in memory that processes share, such
-    /// as an object store's: keys are used there if it is aligned to 64 bytes, and copied
-    /// otherwise.
+    /// As [`Self::map_server_with`], for a file that lies in shared memory, such as an object
+    /// store's. If the memory is aligned to 64 bytes, keys are used in place; otherwise they are
+    /// copied.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::map_server_with`].
     pub fn share_server(&self, ready: Arc<Mapping>, bootstrappings: &[(Arc<BootstrapPlan>, &[u8])]) -> Result<Server> {
         self.server_from_ready_keys(ReadyKeys::share(ready, self.files())?, bootstrappings)
     }
@@ -147,7 +153,7 @@ impl Context<Approximate> {
         self.server_from_keys(ReadyKeys::share(ready, self.files())?.0)
     }
 
-    /// The server with the keys in the bytes of such a file, which are copied.
+    /// A server with the keys in the bytes of such a file. The bytes are copied.
     ///
     /// # Errors
     /// As [`Self::map_server`].
@@ -156,12 +162,12 @@ impl Context<Approximate> {
     }
 }
 
-/// Constants of plans, kept by servers as those that [`Server::apply`] converts.
+/// Constants of plans in files. Servers keep them like those that [`Server::apply`] converts.
 macro_rules! prepared {
     ($family:ty, $representation:ty) => {
         impl Server<$family> {
-            /// Converts the constants of a plan for ciphertexts up to a level (CKKS: of this
-            /// level), before any is there.
+            /// Converts the constants of a plan for ciphertexts up to a level (CKKS: at this
+            /// level), before any ciphertext exists.
             ///
             /// # Errors
             /// As [`LinearPlan::prepare_at`].
@@ -170,36 +176,40 @@ macro_rules! prepared {
             }
 
             /// Maps the constants of a plan from a file that another server with equal parameters
-            /// saved, for [`Server::apply`] and [`Server::apply_grid`] to use until
-            /// [`Server::forget`]. Processes that map one file share one copy of it in memory.
+            /// saved. [`Server::apply`] and [`Server::apply_grid`] use them until
+            /// [`Server::forget`]. Processes that map the same file share one copy of it in memory.
             ///
-            /// The plan is made here again: from the same map, with the same specification. The
-            /// file is checked once, now, and may be removed afterwards, but not written to or
-            /// cut. Cost: two passes through the file and one of SHA-256 through the constants of
-            /// the plan, over the current threads.
+            /// The plan must be made here as well, from the same map and with the same
+            /// specification. The file is checked once, when it is opened. It may be removed
+            /// afterwards.
+            ///
+            /// **Warning.** Do not write to the file or truncate it while it is mapped.
+            ///
+            /// Cost: two passes through the file, and one pass of SHA-256 through the constants of
+            /// the plan, on the current threads.
             ///
             /// # Errors
-            /// Every [`wire::WireError`], and nothing of the file is used;
-            /// [`wire::WireError::OtherPlan`] for the constants of another map or factoring.
+            /// Any [`wire::WireError`]; then nothing of the file is used.
+            /// [`wire::WireError::OtherPlan`] if the constants belong to another map or factoring.
             pub fn map_prepared(&self, plan: &LinearPlan<$representation>, path: impl AsRef<Path>) -> Result<()> {
                 self.keep_constants(plan, self.plan_files(plan).map(path.as_ref())?);
                 Ok(())
             }
 
-            /// As [`Self::map_prepared`], of a file whose bytes lie in memory that processes share:
-            /// constants are used there if it is aligned to 64 bytes, and copied otherwise.
+            /// As [`Self::map_prepared`], for a file that lies in shared memory. If the memory is
+            /// aligned to 64 bytes, constants are used in place; otherwise they are copied.
             ///
             /// # Errors
-            /// As there.
+            /// As [`Self::map_prepared`].
             pub fn share_prepared(&self, plan: &LinearPlan<$representation>, memory: Arc<Mapping>) -> Result<()> {
                 self.keep_constants(plan, self.plan_files(plan).share(memory)?);
                 Ok(())
             }
 
-            /// As [`Self::map_prepared`], from the bytes of such a file, which are copied.
+            /// As [`Self::map_prepared`], from the bytes of such a file. The bytes are copied.
             ///
             /// # Errors
-            /// As there.
+            /// As [`Self::map_prepared`].
             pub fn prepared_from_bytes(&self, plan: &LinearPlan<$representation>, bytes: &[u8]) -> Result<()> {
                 self.keep_constants(plan, self.plan_files(plan).from_bytes(bytes)?);
                 Ok(())
@@ -228,14 +238,14 @@ prepared!(Approximate, ComplexSlots);
 
 impl Server {
     /// Writes the constants of a plan, converted for ciphertexts of every level, to a new file that
-    /// can be mapped ([`Self::map_prepared`]), and gives its size in bytes: 8·(l + k)·n for each
-    /// constant over l + k primes. What is not converted yet is converted, and kept. A plan that
-    /// holds its constants as coefficients ([`crate::circuits::ConstantForm`]) has a file without
-    /// any.
+    /// can be mapped ([`Self::map_prepared`]). Returns its size in bytes: 8·(l + k)·n for each
+    /// constant over l + k primes. Constants that are not converted yet are converted and kept. The
+    /// file of a plan that keeps its constants as coefficients ([`crate::circuits::ConstantForm`])
+    /// contains no constants.
     ///
     /// # Errors
-    /// [`wire::WireError::Io`] when the file is there already or cannot be written; then nothing is
-    /// left behind. As [`LinearPlan::prepare`].
+    /// [`wire::WireError::Io`] if the file exists already or cannot be written; no partial file is
+    /// left behind. Errors of [`LinearPlan::prepare`].
     pub fn save_prepared(&self, plan: &LinearPlan, path: impl AsRef<Path>) -> Result<u64> {
         self.plan_files(plan).save(path.as_ref(), &*self.prepared_at(plan, self.place(plan))?)
     }
@@ -254,12 +264,13 @@ impl Server {
 }
 
 impl Server<Approximate> {
-    /// As [`Server::<Exact>::save_prepared`], for ciphertexts that meet the constants at one level:
-    /// those of a higher one are lowered, and [`Server::apply`] uses the constants for inputs of
-    /// this level alone.
+    /// As [`Server::<Exact>::save_prepared`], for ciphertexts that are multiplied by the constants
+    /// at one level. The file serves ciphertexts of a higher level that are lowered first;
+    /// [`Server::apply`] uses its constants only for inputs of exactly this level.
     ///
     /// # Errors
-    /// As there; [`crate::Error::OutOfRange`] if there is no such level.
+    /// As [`Server::<Exact>::save_prepared`]; [`crate::Error::OutOfRange`] if there is no such
+    /// level.
     pub fn save_prepared(&self, plan: &LinearPlan<ComplexSlots>, level: usize, path: impl AsRef<Path>) -> Result<u64> {
         self.plan_files(plan).save(path.as_ref(), &*self.prepared_at(plan, (plan.number(), level))?)
     }
@@ -267,7 +278,7 @@ impl Server<Approximate> {
     /// The bytes that [`Self::save_prepared`] writes.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::save_prepared`].
     pub fn prepared_to_bytes(&self, plan: &LinearPlan<ComplexSlots>, level: usize) -> Result<Vec<u8>> {
         self.plan_files(plan).to_bytes(&*self.prepared_at(plan, (plan.number(), level))?)
     }

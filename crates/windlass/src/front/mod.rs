@@ -1,8 +1,8 @@
-//! What a program meets first: a context, and the two roles around it.
+//! The front of the library: a context, and the two roles that use it.
 //!
-//! A [`Context`] is everything that both sides agree on. A [`Client`] holds the secret key, a
-//! [`Server`] evaluation keys; [`Context::generate_keys`] makes both, with the keys that the named
-//! circuits need ([`NeedsKeys`]) and no others.
+//! A [`Context`] is everything that both sides agree on. A [`Client`] holds the secret key. A
+//! [`Server`] holds evaluation keys. [`Context::generate_keys`] makes both roles, with exactly the
+//! keys that the given circuits need ([`NeedsKeys`]).
 
 mod any_depth;
 mod approximate;

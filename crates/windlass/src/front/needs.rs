@@ -1,8 +1,8 @@
-//! Which keys a circuit needs: one trait, and the list of what answers it.
+//! Which keys a circuit needs.
 //!
-//! [`crate::Context::generate_keys`] takes any number of circuits, asks each, and makes what they
-//! need together. A [`crate::Server`] asks again before it does any work, so that a missing key is
-//! an error that says who needs it.
+//! Every circuit implements [`NeedsKeys`]. [`crate::Context::generate_keys`] asks each circuit and
+//! makes the union of the keys. A [`crate::Server`] asks again before it starts work, so a missing
+//! key gives an error that names the circuit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,9 +20,9 @@ use crate::circuits::{
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
 
-/// Up to which level a key must serve.
+/// The levels for which a key is made.
 ///
-/// A key for level l switches ciphertexts of all levels up to it; its size grows with l.
+/// A key for level l can switch ciphertexts of level l and below. Its size grows with l.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyLevel {
     /// Up to this level.
@@ -32,7 +32,7 @@ pub enum KeyLevel {
 }
 
 impl KeyLevel {
-    /// The level itself, in a chain of `top` levels.
+    /// The level as a number, in a chain with top level `top`.
     pub fn in_chain(self, top: usize) -> usize {
         match self {
             Self::UpTo(level) => level.min(top),
@@ -41,34 +41,34 @@ impl KeyLevel {
     }
 }
 
-/// The keys that one circuit needs, and its name for the message when one is missing.
+/// The keys that one circuit needs, and the name of the circuit for error messages.
 #[derive(Debug, Clone)]
 pub struct KeyRequest {
-    /// Who asks: "a linear map on 8192 slots".
+    /// The name of the circuit, for example "a linear map on 8192 slots".
     pub needed_by: String,
     /// The exponents t of the automorphisms X ↦ X^t that need a Galois key.
     pub galois: BTreeMap<u64, KeyLevel>,
     /// The relinearisation key, which products of ciphertexts need.
     pub relinearisation: Option<KeyLevel>,
-    /// The bootstrappings whose own keys are needed.
+    /// The bootstrappings whose keys are needed.
     pub bootstrapping: Vec<Arc<BootstrapPlan>>,
 }
 
 impl KeyRequest {
-    /// No keys at all.
+    /// A request for no keys.
     pub fn none(needed_by: impl Into<String>) -> Self {
         let (galois, relinearisation, bootstrapping) = (BTreeMap::new(), None, Vec::new());
         Self { needed_by: needed_by.into(), galois, relinearisation, bootstrapping }
     }
 
-    /// The same with Galois keys for every level.
+    /// This request with Galois keys for every level added.
     pub fn with_galois(mut self, elements: impl IntoIterator<Item = u64>) -> Self {
         self.galois.extend(elements.into_iter().map(|element| (element, KeyLevel::Top)));
         self
     }
 
-    /// Galois keys for every rotation and every power of Frobenius of a ring, by the rule of a
-    /// [`KeyStrategy`]: for maps that are not known yet. They are planned with these keys
+    /// Galois keys for the rotations and Frobenius powers of a ring, as a [`KeyStrategy`] selects
+    /// them. Use this if the linear maps are not known yet; plan them later with these keys
     /// ([`crate::circuits::PlanSpec::with_keys`]).
     ///
     /// ```
@@ -91,13 +91,13 @@ impl KeyRequest {
         Self::none(format!("a ring with {strategy} keys")).with_galois(strategy.of_ring(slots.hypercube()))
     }
 
-    /// The same with the relinearisation key for every level.
+    /// This request with the relinearisation key for every level added.
     pub fn with_relinearisation(mut self) -> Self {
         self.relinearisation = Some(KeyLevel::Top);
         self
     }
 
-    /// The same keys, for ciphertexts up to a level: they take less memory.
+    /// The same keys for ciphertexts of at most this level. They take less memory.
     pub fn up_to(mut self, level: usize) -> Self {
         let lower = |own: &mut KeyLevel| *own = KeyLevel::UpTo(level).min(*own);
         self.galois.values_mut().for_each(lower);
@@ -106,9 +106,9 @@ impl KeyRequest {
     }
 }
 
-/// Something that runs on a server and needs keys there.
+/// A circuit that runs on a server and needs keys there.
 pub trait NeedsKeys {
-    /// The keys without which it cannot run, and no more.
+    /// The keys without which it cannot run, and no others.
     fn key_request(&self) -> KeyRequest;
 }
 
@@ -118,14 +118,14 @@ impl<T: NeedsKeys + ?Sized> NeedsKeys for &T {
     }
 }
 
-/// A list of one's own, for what runs on the layer below.
+/// A custom list of keys, for programs that use the layer below.
 impl NeedsKeys for KeyRequest {
     fn key_request(&self) -> KeyRequest {
         self.clone()
     }
 }
 
-/// What products of ciphertexts, squares and powers need: the relinearisation key.
+/// The key for products, squares and powers of ciphertexts: the relinearisation key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Products;
 
@@ -214,7 +214,7 @@ impl NeedsKeys for PublicInnerProduct {
     }
 }
 
-/// A relinearisation key, if there are products.
+/// A request for the relinearisation key, if there are any products.
 fn with_products(name: impl Into<String>, products: usize) -> KeyRequest {
     match products {
         0 => KeyRequest::none(name),
@@ -276,14 +276,14 @@ impl NeedsKeys for Arc<BootstrapPlan> {
     }
 }
 
-/// Whether the keys of one plan serve the other: the same way to bootstrap under the same
-/// parameters.
+/// Whether the keys of one plan can be used for the other: both have the same parameters and the
+/// same specification.
 pub(super) fn same_bootstrapping(a: &Arc<BootstrapPlan>, b: &Arc<BootstrapPlan>) -> bool {
     let place = |plan: &BootstrapPlan| (plan.params().id(), plan.message_ring().modulus());
     Arc::ptr_eq(a, b) || (place(a) == place(b) && a.spec() == b.spec())
 }
 
-/// The union of requests: every key for the highest level that anyone asked for.
+/// The union of requests. Each key gets the highest level that any request names.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRequests {
     pub(crate) galois: BTreeMap<u64, KeyLevel>,
@@ -309,7 +309,7 @@ impl KeyRequests {
         all
     }
 
-    /// How many keys that makes; those of one bootstrapping count as one.
+    /// The number of keys; those of one bootstrapping count as one.
     pub(crate) fn count(&self) -> usize {
         self.galois.len() + usize::from(self.relinearisation.is_some()) + self.bootstrapping.len()
     }

@@ -1,15 +1,15 @@
-//! What to ask for where no set bootstraps as asked.
+//! The refusal if no parameter set bootstraps as requested, with alternatives that work.
 //!
-//! A remedy is named only if it was found to work: one demand at a time is given up, and the sets
-//! that then fit are looked at.
+//! An alternative is named only if it was found to work: one demand at a time is relaxed, and the
+//! sets that then fit are planned.
 
 use super::refreshing_sets::{candidates, presets, refreshing, security_of_both};
 use crate::params::{ParamSpec, Params};
 
-/// The least security of secure parameters.
+/// The minimum security in bits of parameters that count as secure.
 const LEAST_SECURITY: f64 = 128.0;
 
-/// What was asked for, what the last set lacked, if one was tried, and what can be had instead.
+/// The message: the request, what the last set lacked (if one was tried), and the alternatives.
 pub(super) fn refusal(spec: &ParamSpec, last: Option<String>) -> String {
     let asked = format!("the plaintext modulus {}^{}, {} slots and {} bits", spec.p, spec.r, spec.slots, spec.security);
     let ring = spec.m.map_or_else(String::new, |m| format!(" and m = {m}"));
@@ -37,9 +37,9 @@ fn nothing_to_try(spec: &ParamSpec) -> String {
     }
 }
 
-/// What can be asked for instead.
+/// The alternatives that work.
 ///
-/// Cost: planning a bootstrapping for each demand, seconds.
+/// Cost: one bootstrapping is planned for each relaxed demand, which takes seconds.
 fn remedies(spec: &ParamSpec) -> Vec<String> {
     [less_security(spec), another_ring(spec), fewer_slots(spec), less_modulus(spec), less_capacity(spec)]
         .into_iter()
@@ -47,7 +47,7 @@ fn remedies(spec: &ParamSpec) -> Vec<String> {
         .collect()
 }
 
-/// The first of these that bootstraps as asked.
+/// The first of these sets that bootstraps as requested.
 fn first(sets: Vec<Params>, spec: &ParamSpec) -> Option<Params> {
     sets.into_iter().find(|set| refreshing(set.clone(), spec).is_ok())
 }
@@ -110,7 +110,7 @@ fn less_capacity(spec: &ParamSpec) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Every remedy that a refusal names is taken, and works.
+    /// Every alternative that a refusal names is tried, and works.
     #[test]
     fn what_is_advised_can_be_taken() {
         let spec = ParamSpec { p: 65537, m: Some(1 << 16), ..ParamSpec::default() };

@@ -1,4 +1,4 @@
-//! What a server refreshes with: its bootstrappings, each made ready when it is first used.
+//! The bootstrappings of a server. Each one is prepared when it is first used.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::plaintext::Content;
 use crate::schemes::clear::ClearCiphertext;
 use crate::schemes::{Ciphertext, Refresh, Scheme};
 
-/// The bootstrappings of a server, thin and packed ones, with their keys.
+/// The bootstrappings of a server, thin and packed, with their keys.
 pub struct Refreshers {
     scheme: Scheme,
     keys: Arc<EvaluationKeys>,
@@ -26,7 +26,8 @@ struct Refresher {
     plan: Arc<BootstrapPlan>,
     keys: BootstrapKeys,
     ready: Once<Bootstrapper>,
-    /// Planned before the bootstrapping is made ready: it may cost more than single refreshes.
+    /// Planned before the bootstrapping is prepared, since a batch may cost more than single
+    /// refreshes.
     batches: Once<Arc<BatchPlan>>,
 }
 
@@ -44,12 +45,12 @@ impl Refreshers {
         self.list.iter().map(|own| (&own.plan, &own.keys))
     }
 
-    /// Whether there is none.
+    /// Whether there are no bootstrappings.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The bootstrapping for slots of this content, modulo p to this exponent.
+    /// The bootstrapping for slots of this content and this exponent of p.
     pub(crate) fn bootstrapper(&self, content: Content, exponent: u32) -> Result<&Bootstrapper> {
         let plans = self.list.iter().map(|refresher| &*refresher.plan);
         self.ready(choose(plans, (content, exponent))?)
@@ -71,12 +72,13 @@ impl Refreshers {
         bootstrapper.refresh_batch(batch)
     }
 
-    /// Each by itself, neighbours of one bootstrapping several at a time.
+    /// Refreshes each ciphertext by itself. Adjacent ciphertexts of one bootstrapping run together.
     fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         self.refresh_several_with(list, &mut |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Bootstrapper::refresh_several_with`], neighbours of one bootstrapping by themselves.
+    /// As [`Bootstrapper::refresh_several_with`], for each run of adjacent ciphertexts of one
+    /// bootstrapping.
     pub(crate) fn refresh_several_with(
         &self,
         list: &[Ciphertext],
@@ -102,9 +104,9 @@ impl Refreshers {
     }
 }
 
-/// The place of the plan that keeps slots of this content, modulo p to this exponent: a thin one
-/// costs less and keeps integers only. Where none has the exponent, any of the mode stands for
-/// them: it says what it refuses.
+/// The index of the plan that refreshes slots of this content and this exponent of p. A thin plan
+/// costs less, but keeps only integers. If no plan has the exponent, any plan of the mode is
+/// chosen; its refusal then says why.
 fn choose<'a>(
     plans: impl Iterator<Item = &'a BootstrapPlan> + Clone,
     (content, exponent): (Content, u32),
@@ -122,15 +124,15 @@ fn choose<'a>(
     }
 }
 
-/// The exponent of p that ciphertexts with integers have in common; none where one holds elements.
+/// The common exponent of p if all ciphertexts hold integers modulo the same p^e; `None` otherwise.
 fn same_integers(mut list: impl Iterator<Item = (Content, u32)>) -> Option<u32> {
     let (_, exponent) = list.next().filter(|&(content, _)| content == Content::Integers)?;
     list.all(|other| other == (Content::Integers, exponent)).then_some(exponent)
 }
 
-/// The places of the packed plan for integers modulo p to this exponent, and of the plan that
-/// refreshes one of them by itself; none where a batch cannot be worth it: a single ciphertext
-/// beside a thin plan.
+/// The indices of the packed plan for integers modulo p to this exponent, and of the plan that
+/// refreshes one such ciphertext by itself. `None` if a batch cannot pay: there is a thin plan and
+/// only one ciphertext.
 fn batches<'a>(
     plans: impl Iterator<Item = &'a BootstrapPlan> + Clone,
     exponent: u32,
@@ -148,8 +150,8 @@ impl Refresh<Ciphertext> for Refreshers {
         self.bootstrapper(ct.content(), ct.exponent())?.refresh(ct)
     }
 
-    /// Those that hold integers under one plaintext modulus in batches, where there is a packed
-    /// bootstrapping for them and that costs less than one by one.
+    /// Integers under one plaintext modulus are refreshed in batches if there is a packed
+    /// bootstrapping for them and a batch costs less than single refreshes.
     fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
@@ -160,8 +162,8 @@ impl Refresh<Ciphertext> for Refreshers {
         in_batches(list, plan, single, |batch| self.refresh_batch(packed, batch), several)
     }
 
-    /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo
-    /// p^{r−1}.
+    /// Infinite also for ciphertexts that no bootstrapping here refreshes, such as a quotient
+    /// modulo p^{r−1}.
     fn spare_bits(&self, ct: &Ciphertext) -> f64 {
         let bootstrapper = self.bootstrapper(ct.content(), ct.exponent()).ok();
         let fitting = bootstrapper.filter(|own| own.plan().formula().message_exponent == ct.exponent());
@@ -169,7 +171,7 @@ impl Refresh<Ciphertext> for Refreshers {
     }
 }
 
-/// The same on the mock.
+/// The bootstrappings of a mock server.
 pub struct MockRefreshers {
     list: Vec<(Arc<BootstrapPlan>, ClearBootstrapper)>,
 }

@@ -1,4 +1,4 @@
-//! Sets under which a server can refresh, and whether one does what is asked for.
+//! Parameter sets under which a server can refresh, and the check that they meet a specification.
 
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution, SecurityEstimate};
 
@@ -14,10 +14,10 @@ use crate::schemes::Scheme;
 /// digits.
 type Shape = (u32, &'static [(u32, usize)], (u32, usize), usize);
 
-/// With p^e up to 16 bits, and above: chains of presets without spare primes.
+/// For p^e up to 16 bits, and above: the chains of the presets without extra primes.
 const SHAPES: [Shape; 2] = [(15, SMALL_T, (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
 
-/// The context of a composite ring, or why there is none.
+/// The context of a composite ring, or why it cannot be made.
 pub(super) fn refreshing_over(candidate: &Candidate, spec: &ParamSpec) -> std::result::Result<Context, String> {
     let search = SearchSpec { p: spec.p, r: spec.r, security: spec.security, ..SearchSpec::default() };
     let preset = candidate.plan(&search).and_then(|plan| {
@@ -27,7 +27,7 @@ pub(super) fn refreshing_over(candidate: &Candidate, spec: &ParamSpec) -> std::r
     refreshing(preset.map_err(in_words)?.params.with_scheme(spec.scheme), spec)
 }
 
-/// The context of one candidate, or why it is none.
+/// The context of one candidate, or why it does not qualify.
 pub(super) fn refreshing(params: Params, spec: &ParamSpec) -> std::result::Result<Context, String> {
     if let Some(refusal) = weak_ephemeral_key(&params, spec) {
         return Err(refusal);
@@ -36,8 +36,8 @@ pub(super) fn refreshing(params: Params, spec: &ParamSpec) -> std::result::Resul
     planned(params, spec).map_err(|error| format!("{name}: {}", in_words(error)))
 }
 
-/// What a set lacks. The remedies that errors of a bootstrapping name are for those who plan one by
-/// themselves: a set is what it is.
+/// What a set lacks, without the remedies that bootstrapping errors name. Those address a caller
+/// who plans a bootstrapping; here the set is fixed.
 fn in_words(error: Error) -> String {
     match error {
         Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits }) => {
@@ -50,9 +50,9 @@ fn in_words(error: Error) -> String {
     }
 }
 
-/// Why the ephemeral key has too little security: a server holds the switch to it beside the keys
-/// under the main secret, and whoever solves either reads everything. None where it has enough, and
-/// where planning says what else is wrong.
+/// Why the ephemeral key has too little security. A server holds the switch to that key beside the
+/// keys under the main secret, and an attacker who breaks either key reads everything. `None` if
+/// the key is secure enough, or if planning will report another problem.
 fn weak_ephemeral_key(params: &Params, spec: &ParamSpec) -> Option<String> {
     let ephemeral = params.ephemeral()?;
     let (log2_modulus, security) = ephemeral_key(params)?;
@@ -71,13 +71,13 @@ fn ephemeral_key(params: &Params) -> Option<(f64, SecurityEstimate)> {
     BootstrapPreset { params: params.clone(), spec }.ephemeral_key().ok()
 }
 
-/// Bits of security that a set has under both of its keys.
+/// The smaller of the security levels of both keys of a set, in bits.
 pub(super) fn security_of_both(params: &Params) -> f64 {
     let main = params.rlwe().security().bits;
     ephemeral_key(params).map_or(main, |(_, security)| main.min(security.bits))
 }
 
-/// The context of one candidate, if it carries a bootstrapping that is of use.
+/// The context of one candidate, if it carries a useful bootstrapping.
 fn planned(params: Params, spec: &ParamSpec) -> Result<Context> {
     let context = Context::from_params(params)?;
     let plan = context.bootstrapping()?;
@@ -85,8 +85,8 @@ fn planned(params: Params, spec: &ParamSpec) -> Result<Context> {
     Ok(context)
 }
 
-/// Refuses a bootstrapping between two of which nothing can be computed, or less than was asked
-/// for.
+/// Refuses a bootstrapping that leaves no room for a computation between two refreshes, or less
+/// room than was requested.
 ///
 /// # Errors
 /// [`Error::Unplannable`], [`Error::CapacityExhausted`].
@@ -126,7 +126,7 @@ pub(super) fn candidates(spec: &ParamSpec) -> Vec<Params> {
     list
 }
 
-/// Parameters of one shape; none where p divides m or no primes are left.
+/// Parameters of one shape; `None` if p divides m or there are not enough primes.
 fn power_of_two(spec: &ParamSpec, &(log_n, q, special, digits): &Shape) -> Option<Params> {
     let m = 2u64 << log_n;
     let rlwe = RlweSpec {
@@ -149,8 +149,8 @@ mod tests {
 
     use super::*;
 
-    /// A chain that grows bit by bit: the first that carries a bootstrapping leaves hardly more than
-    /// what a refresh needs, a longer one allows products.
+    /// A chain that grows bit by bit: the first chain that carries a bootstrapping leaves little
+    /// more than a refresh needs, and a longer one allows products.
     #[test]
     fn refreshes_between_which_nothing_fits_are_refused() {
         let plan = |last: &[u32]| {

@@ -1,4 +1,4 @@
-//! A server: evaluation keys and what is computed with them.
+//! Servers: evaluation keys, and the computations that they allow.
 
 use std::fmt;
 use std::ops::ControlFlow;
@@ -45,23 +45,23 @@ impl<F: Family> Server<F> {
         &self.context
     }
 
-    /// The layer below: the evaluator that all circuits run on.
+    /// The evaluator of the layer below, on which all circuits run.
     pub fn engine(&self) -> &F::Engine {
         &self.engine
     }
 
-    /// Runs a circuit on a ciphertext, a pair or whatever it takes. Its constants are converted at
-    /// the first call and kept for the next ones, until [`Self::forget`]. In CKKS those of a matrix
-    /// are for one level: beside the ones for the level of the last call up to 256 MiB of each matrix
-    /// are kept for others.
+    /// Runs a circuit on its input: a ciphertext, a pair of ciphertexts, or as the circuit says.
+    /// Its constants are converted in the first call and kept for later calls, until
+    /// [`Self::forget`]. In CKKS the constants of a matrix are for one level. Those for the level
+    /// of the last call are always kept, and up to 256 MiB for other levels of the same matrix.
     ///
-    /// Nothing is refreshed inside a circuit whose keys serve the level of its input, but not that
-    /// of a refreshed one.
+    /// A circuit runs without refreshes inside it if its keys cover the level of its input, but not
+    /// the level that a refresh would give.
     ///
     /// # Errors
-    /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them, and
-    /// before any refresh, where it takes one and keys are missing at the level that this gives;
-    /// what the circuit reports.
+    /// [`Error::MissingKeys`] before any work, with all missing keys and the circuit that needs them.
+    /// The same error instead of [`Error::CapacityExhausted`] if a refresh is needed and keys are
+    /// missing at the level that it gives. Errors of the circuit.
     pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<CiphertextOf<F>> {
         let (request, level) = (circuit.key_request(), circuit.level(&self.engine, input));
         self.check_request(&request, level)?;
@@ -77,9 +77,9 @@ impl<F: Family> Server<F> {
         circuit.run(&prepared, &self.engine, input)
     }
 
-    /// Runs a linear map on each of a list, several at a time: keys and constants are read from
-    /// memory once for those of one level ([`LinearPlan::apply_each`]). A server that refreshes
-    /// takes them one by one, as [`Self::apply`] does.
+    /// Runs a linear map on each ciphertext of a list, several at a time. Keys and constants are
+    /// read from memory once for all ciphertexts of one level ([`LinearPlan::apply_each`]). A
+    /// server that refreshes runs them one by one, as [`Self::apply`] does.
     ///
     /// # Errors
     /// As [`Self::apply`].
@@ -107,12 +107,12 @@ impl<F: Family> Server<F> {
     }
 
     /// Runs the plan of a grid ([`crate::circuits::LinearPlan::for_grid`]) or of a matrix
-    /// ([`crate::circuits::MatrixPlan`]) on as many ciphertexts as it has columns, of one level in
-    /// CKKS; there is one result for each of its rows. Constants are kept as those of
-    /// [`Self::apply`]. Each output is refreshed by the operations that follow, not here.
+    /// ([`crate::circuits::MatrixPlan`]): one input ciphertext for each column, one output for each
+    /// row. In CKKS all inputs must have one level. Constants are kept as in [`Self::apply`].
+    /// Outputs are not refreshed here, but by the operations that use them.
     ///
     /// # Errors
-    /// As [`Self::apply`]; [`Error::ShapeMismatch`] for another number of ciphertexts.
+    /// As [`Self::apply`]; [`Error::ShapeMismatch`] if the number of ciphertexts differs.
     pub fn apply_grid<C: GridCircuit<F::Engine>>(
         &self,
         plan: &C,
@@ -136,13 +136,13 @@ impl<F: Family> Server<F> {
     /// would.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::apply`].
     pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<()> {
         self.check_keys(circuit, circuit.level(&self.engine, input))?;
         self.prepared(circuit, input).map(drop)
     }
 
-    /// Gives the memory of all converted constants back.
+    /// Frees the memory of all converted constants.
     pub fn forget(&self) {
         self.lock().clear();
     }
@@ -158,8 +158,8 @@ impl<F: Family> Server<F> {
         self.prepared_at(circuit, place)
     }
 
-    /// The constants of a circuit with this number, for a level: those that are kept, or new ones,
-    /// which are kept from now on.
+    /// The constants of a circuit with this number, for a level: kept ones, or new ones, which are
+    /// then kept.
     pub(super) fn prepared_at<C: Circuit<F::Engine>>(
         &self,
         circuit: &C,
@@ -168,19 +168,18 @@ impl<F: Family> Server<F> {
         if let Some(prepared) = self.lock().get(place) {
             return Ok(prepared);
         }
-        // Two threads may both come here: the work is done twice, the result is the same.
+        // Two threads may both get here; then the work is done twice with the same result.
         let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
         self.lock().keep(place, &prepared, circuit.prepared_bytes(&prepared));
         Ok(prepared)
     }
 
-    /// Keeps the constants of a circuit, which lie in a file, in place of those that were kept.
+    /// Keeps the constants of a circuit, which lie in a file, and replaces those kept before.
     pub(super) fn keep<P: Send + Sync + 'static>(&self, place: (u64, usize), prepared: &Arc<P>) {
         self.lock().keep(place, prepared, 0);
     }
 
-    /// Refuses a circuit for which keys are missing, or serve lower levels alone than an input of
-    /// this level needs.
+    /// Refuses a circuit if keys are missing, or if a key does not reach the level of the input.
     pub(super) fn check_keys(&self, circuit: &impl NeedsKeys, level: usize) -> Result<()> {
         self.check_request(&circuit.key_request(), level)
     }
@@ -201,13 +200,13 @@ impl<F: Family> Server<F> {
         Err(Error::MissingKeys { needed_by: needed_by.clone(), galois, relinearisation, bootstrappings, level })
     }
 
-    /// The level at which two ciphertexts meet.
+    /// The level at which two ciphertexts are combined: the lower one.
     fn level_of_both(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> usize {
         self.engine.level_of(a).min(self.engine.level_of(b))
     }
 }
 
-/// What every scheme of exact integers can do, and the mock.
+/// Operations of all exact schemes and of the mock.
 impl<F: ExactFamily> Server<F> {
     /// `a + b`.
     ///
@@ -225,10 +224,10 @@ impl<F: ExactFamily> Server<F> {
         self.engine.sub(a, b)
     }
 
-    /// `a · b`, slot by slot; levels look after themselves.
+    /// `a · b`, slot by slot. Levels are managed automatically.
     ///
     /// # Errors
-    /// As [`Self::add`]; [`Error::MissingKeys`] without a relinearisation key ([`Products`]).
+    /// As [`Self::add`]; [`Error::MissingKeys`] if there is no relinearisation key ([`Products`]).
     pub fn multiply(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
         self.check_keys(&Products, self.level_of_both(a, b))?;
         self.engine.multiply(a, b)
@@ -243,12 +242,12 @@ impl<F: ExactFamily> Server<F> {
         self.engine.square(a)
     }
 
-    /// The product of one or more ciphertexts, in depth ⌈log2⌉ of their number.
+    /// The product of k ≥ 1 ciphertexts, in depth ⌈log2 k⌉.
     ///
     /// # Errors
-    /// As [`Self::multiply`]; [`Error::ShapeMismatch`] for none.
+    /// As [`Self::multiply`]; [`Error::ShapeMismatch`] if the list is empty.
     pub fn product(&self, factors: &[CiphertextOf<F>]) -> Result<CiphertextOf<F>> {
-        // No two of them meet above the second highest level.
+        // No product is taken above the second highest level of the factors.
         let mut levels: Vec<usize> = factors.iter().map(|factor| self.engine.level_of(factor)).collect();
         levels.sort_unstable_by(|a, b| b.cmp(a));
         self.check_keys(&Products, levels.get(1).or(levels.first()).copied().unwrap_or(0))?;
@@ -265,15 +264,15 @@ impl<F: ExactFamily> Server<F> {
         self.engine.dot_ciphertexts(pairs)
     }
 
-    /// `a + values`, slot by slot, for public integers.
+    /// `a + values`, slot by slot, with public integers.
     ///
     /// # Errors
-    /// As [`Self::add`]; [`Error::ShapeMismatch`] for more values than slots.
+    /// As [`Self::add`]; [`Error::ShapeMismatch`] if there are more values than slots.
     pub fn add_integers<T: Integer>(&self, a: &CiphertextOf<F>, values: &[T]) -> Result<CiphertextOf<F>> {
         self.engine.add_plain(a, &Plaintext::from_integers(self.engine.slots(), values)?)
     }
 
-    /// `a + value` in every slot, for a public integer.
+    /// `a + value` in every slot, with a public integer.
     ///
     /// # Errors
     /// As [`Self::add`].
@@ -283,7 +282,7 @@ impl<F: ExactFamily> Server<F> {
         self.engine.add_plain(a, &Plaintext::scalar(self.engine.slots(), residue))
     }
 
-    /// `values · a`, slot by slot, for public integers.
+    /// `values · a`, slot by slot, with public integers.
     ///
     /// # Errors
     /// As [`Self::add_integers`].
@@ -295,11 +294,11 @@ impl<F: ExactFamily> Server<F> {
         })
     }
 
-    /// The same integers modulo the smaller p^exponent, which costs nothing: so ciphertexts meet of
-    /// which one has lost digits ([`crate::circuits::DigitRemoval`]).
+    /// The same integers modulo the smaller p^exponent. This is free. Use it to combine a
+    /// ciphertext with one that has lost digits ([`crate::circuits::DigitRemoval`]).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an exponent that is 0 or larger than that of the ciphertext;
+    /// [`Error::OutOfRange`] if the exponent is 0 or larger than that of the ciphertext;
     /// [`Error::ContextMismatch`].
     pub fn reduce_exponent(&self, a: &CiphertextOf<F>, exponent: u32) -> Result<CiphertextOf<F>> {
         self.engine.reduce_exponent(a, exponent)
@@ -319,7 +318,7 @@ impl<F: Family> Server<F>
 where
     F::Refreshers: Refresh<CiphertextOf<F>>,
 {
-    /// The same message with new capacity.
+    /// The same message with fresh capacity.
     ///
     /// # Errors
     /// [`Error::MissingBootstrappingKeys`] unless the keys were made for a bootstrapping;
@@ -328,25 +327,26 @@ where
         self.refreshers.refresh(a)
     }
 
-    /// [`Self::refresh`] for each of a list, in its order, several at a time: keys and constants of
-    /// maps are read once for them. Ciphertexts with integers in their slots go in batches of as
-    /// many as a slot has coefficients (Halevi–Shoup 2018, §8), where the keys are those of a
-    /// packed bootstrapping and that costs less than one by one ([`crate::bootstrap::BatchPlan`]).
+    /// [`Self::refresh`] for each ciphertext of a list, in order. Several run at a time, so keys
+    /// and constants of maps are read once for them. Ciphertexts with integers in their slots are
+    /// refreshed in batches of as many as a slot has coefficients (Halevi–Shoup 2018, §8) if the
+    /// server has the keys of a packed bootstrapping and a batch costs less than single refreshes
+    /// ([`crate::bootstrap::BatchPlan`]).
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::refresh`].
     pub fn refresh_all(&self, list: &[CiphertextOf<F>]) -> Result<Vec<CiphertextOf<F>>> {
         self.refreshers.refresh_all(list)
     }
 }
 
 impl Server {
-    /// The bootstrappings that it has keys for.
+    /// The bootstrappings of this server, with their keys.
     pub fn bootstrappings(&self) -> impl Iterator<Item = (&Arc<BootstrapPlan>, &BootstrapKeys)> {
         self.refreshers.plans_and_keys()
     }
 
-    /// The layer below: what refreshes slots of this content, with its plan.
+    /// The bootstrapper of the layer below for slots of this content, with its plan.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -354,11 +354,12 @@ impl Server {
         self.refreshers.bootstrapper(content, self.context.ring().modulus().exponent())
     }
 
-    /// [`Self::refresh`] for each of a list, several at a time, telling what comes next as
-    /// [`Self::refresh_with`] does: reports are counted over neighbours of one content.
+    /// [`Self::refresh`] for each ciphertext of a list, several at a time. `observe` is called
+    /// before each stage as in [`Self::refresh_with`]; its reports count over adjacent ciphertexts
+    /// of one content.
     ///
     /// # Errors
-    /// As there.
+    /// As [`Self::refresh_with`].
     pub fn refresh_several_with(
         &self,
         list: &[Ciphertext],
@@ -367,10 +368,10 @@ impl Server {
         self.refreshers.refresh_several_with(list, &mut observe)
     }
 
-    /// As [`Self::refresh`], telling what comes next before each stage; `Break` stops it.
+    /// As [`Self::refresh`]. `observe` is called before each stage; `Break` stops the refresh.
     ///
     /// # Errors
-    /// As there; [`crate::bootstrap::BootstrapError::Cancelled`].
+    /// As [`Self::refresh`]; [`crate::bootstrap::BootstrapError::Cancelled`] after a `Break`.
     pub fn refresh_with(
         &self,
         a: &Ciphertext,
@@ -379,20 +380,20 @@ impl Server {
         self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with(a, observe)
     }
 
-    /// The values of a table at the integers in the slots, with new capacity
-    /// ([`Bootstrapper::refresh_with_table`]): by the bootstrapping that [`Self::refresh`] takes.
+    /// The values of a table at the integers in the slots, with fresh capacity
+    /// ([`Bootstrapper::refresh_with_table`]). Uses the bootstrapping that [`Self::refresh`] uses.
     ///
     /// # Errors
-    /// As there; [`Error::MissingBootstrappingKeys`].
+    /// As [`Bootstrapper::refresh_with_table`]; [`Error::MissingBootstrappingKeys`].
     pub fn refresh_with_table(&self, a: &Ciphertext, table: &SlotTable) -> Result<Ciphertext> {
         self.refresh_with_table_observed(a, table, |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::refresh_with_table`], telling what comes next before each stage, of which the table
+    /// As [`Self::refresh_with_table`]. `observe` is called before each stage, of which the table
     /// is the last; `Break` stops it.
     ///
     /// # Errors
-    /// As there; [`crate::bootstrap::BootstrapError::Cancelled`].
+    /// As [`Self::refresh_with_table`]; [`crate::bootstrap::BootstrapError::Cancelled`].
     pub fn refresh_with_table_observed(
         &self,
         a: &Ciphertext,
@@ -407,8 +408,8 @@ impl Server {
         self.engine.capacity(a)
     }
 
-    /// How many products in sequence the noise bound of a ciphertext still allows without a
-    /// refresh, each of two factors with the same noise (squarings, say).
+    /// How many more products in sequence the noise bound of a ciphertext allows without a refresh,
+    /// if both factors of each have the same noise (as in squarings).
     pub fn depth_left(&self, a: &Ciphertext) -> u32 {
         self.engine.depth_left(a)
     }

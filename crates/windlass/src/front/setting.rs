@@ -1,4 +1,4 @@
-//! What contexts hold.
+//! The data that contexts hold.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::params::Params;
 use crate::schemes::ckks::CkksContext;
 use crate::wire::{ApproximateContext, WireContext};
 
-/// What a context of exact integers holds.
+/// The data of a context of exact integers.
 #[derive(Debug)]
 pub struct ExactSetting {
     pub(crate) params: Params,
@@ -15,7 +15,7 @@ pub struct ExactSetting {
     pub(crate) bootstrapping: Option<BootstrapSpec>,
 }
 
-/// What a context of approximate numbers holds.
+/// The data of a context of approximate numbers.
 #[derive(Debug)]
 pub struct ApproximateSetting {
     pub(crate) context: Arc<CkksContext>,

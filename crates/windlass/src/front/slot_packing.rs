@@ -1,8 +1,8 @@
-//! d ciphertexts of integers in one: for storage and transport.
+//! Packs d ciphertexts of integers into one, for storage and transport.
 //!
-//! A slot holds an element of E = GR(p^r; d), and a *thin* ciphertext uses one of its d
-//! coefficients. So d thin ciphertexts fit into one (Chen–Han 2018, §6, asks for this). With a
-//! normal basis η_k = σ^k(θ) of E and its dual η_k* (Halevi–Shoup 2015, §4.3):
+//! A slot holds an element of E = GR(p^r; d). A *thin* ciphertext uses only one of its d
+//! coefficients, so d thin ciphertexts fit into one ciphertext (Chen–Han 2018, §6, ask for this).
+//! With a normal basis η_k = σ^k(θ) of E and its dual η_k* (Halevi–Shoup 2015, §4.3):
 //!
 //! ```text
 //! pack:    γ   = Σ_k η_k·c_k                       d products with constants, no key
@@ -24,13 +24,13 @@ use crate::error::{Error, Result};
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
 
-/// How up to d ciphertexts of integers become one, and come apart again.
+/// Packs up to d ciphertexts of integers into one, and unpacks them.
 ///
-/// d is the degree of the slots ([`SlotRing::degree`]). What is packed takes a d-th of the bytes,
-/// at the same level. Servers pack with constants alone; whoever unpacks needs keys for powers of
-/// the Frobenius map σ, which `generate_keys([&packing])` makes. A client packs before it encrypts
-/// ([`Client::encrypt_packed`]) and takes apart after it decrypts ([`Client::decrypt_packed`]), both
-/// without any key but its own.
+/// d is the degree of the slots ([`SlotRing::degree`]). The packed ciphertext takes 1/d of the
+/// bytes at the same level. A server packs without keys. To unpack, it needs keys for powers of the
+/// Frobenius map σ, which `generate_keys([&packing])` makes. A client can pack before it encrypts
+/// ([`Client::encrypt_packed`]) and unpack after it decrypts ([`Client::decrypt_packed`]); both
+/// need only its secret key.
 ///
 /// ```
 /// use windlass::{Context, SlotPacking};
@@ -52,25 +52,25 @@ pub struct SlotPacking {
     unpacking: LinearPlan,
     /// `[k][j]`: coefficient j of η_k.
     basis: Vec<Vec<u64>>,
-    /// `[k][j]`: Tr(η_k*·ζ^j), what coefficient j adds to c_k.
+    /// `[k][j]`: Tr(η_k*·ζ^j), the contribution of coefficient j to c_k.
     traces: Vec<Vec<u64>>,
 }
 
 impl SlotPacking {
-    /// For the slots of a ring, with the cheapest plan for unpacking.
+    /// A packing for the slots of a ring, with the cheapest plan for unpacking.
     ///
     /// Cost: d constants are encoded.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] if slots have degree 1: then nothing is gained.
+    /// [`Error::Unplannable`] if slots have degree 1, where packing gains nothing.
     pub fn new(slots: &Arc<SlotRing>) -> Result<Self> {
         Self::with_spec(slots, &PlanSpec::default())
     }
 
-    /// As [`Self::new`]; `spec` says which strategy and how many keys unpacking may use.
+    /// As [`Self::new`]; `spec` sets the strategy and the number of keys for unpacking.
     ///
     /// # Errors
-    /// Also those of [`LinearPlan::for_grid`].
+    /// As [`Self::new`] and [`LinearPlan::for_grid`].
     pub fn with_spec(slots: &Arc<SlotRing>, spec: &PlanSpec) -> Result<Self> {
         let (galois, d) = (slots.galois(), slots.degree());
         if d == 1 {
@@ -94,12 +94,12 @@ impl SlotPacking {
         self.basis.len()
     }
 
-    /// The plan of packing: from d ciphertexts to one.
+    /// The plan for packing: from d ciphertexts to one.
     pub fn packing(&self) -> &LinearPlan {
         &self.packing
     }
 
-    /// The plan of unpacking: from one ciphertext to d.
+    /// The plan for unpacking: from one ciphertext to d.
     pub fn unpacking(&self) -> &LinearPlan {
         &self.unpacking
     }
@@ -146,18 +146,19 @@ impl NeedsKeys for SlotPacking {
     }
 }
 
-/// log2 of what the errors of key switches may add to a product with constants.
+/// log2 of the noise that key switches may add to a product with constants.
 const KEY_SWITCH_BITS: f64 = 4.0;
 
 impl Server {
-    /// Up to d ciphertexts of integers in one, at the lowest level that lets [`Self::unpack`] leave
-    /// `bits` bits of capacity, or all that there are if these are fewer. Needs no key.
+    /// Packs up to d ciphertexts of integers into one. The result has the lowest level from which
+    /// [`Self::unpack`] leaves `bits` bits of capacity, or as much as there is if that is less.
+    /// Needs no key.
     ///
-    /// Cost: a product with a constant for each.
+    /// Cost: one product with a constant for each ciphertext.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for no ciphertexts or more than d, [`Error::NotIntegers`] for slots
-    /// that are not known to hold integers, [`Error::CapacityExhausted`].
+    /// [`Error::OutOfRange`] if there are no ciphertexts or more than d; [`Error::NotIntegers`] if
+    /// slots are not known to hold integers; [`Error::CapacityExhausted`].
     pub fn pack(&self, packing: &SlotPacking, list: &[Ciphertext], bits: f64) -> Result<Ciphertext> {
         packing.check_count(list.len())?;
         if list.iter().any(|x| x.content() != Content::Integers) {
@@ -173,30 +174,33 @@ impl Server {
         self.engine().reduce_level(&packed, bits + spent)
     }
 
-    /// The first `count` ciphertexts that [`Self::pack`] or [`Client::encrypt_packed`] put into one.
+    /// Unpacks the first `count` ciphertexts that [`Self::pack`] or [`Client::encrypt_packed`]
+    /// packed.
     ///
-    /// Cost: d − 1 automorphisms or about 2·√d, by the plan, and d products with constants for each.
+    /// Cost: d − 1 automorphisms or about 2·√d, as planned, and d products with constants for each
+    /// output.
     ///
-    /// **Warning.** A ciphertext that was not packed so comes apart into other integers. No error is
-    /// returned.
+    /// **Warning.** A ciphertext that was not packed this way unpacks to wrong integers. No error
+    /// is returned.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a count of 0 or above d; [`Error::MissingKeys`];
+    /// [`Error::OutOfRange`] if the count is 0 or above d; [`Error::MissingKeys`];
     /// [`Error::CapacityExhausted`].
     pub fn unpack(&self, packing: &SlotPacking, packed: &Ciphertext, count: usize) -> Result<Vec<Ciphertext>> {
         packing.check_count(count)?;
         let mut list = self.apply_grid(&packing.unpacking, std::slice::from_ref(packed))?;
         list.truncate(count);
-        // A trace of E over Z_{p^r}.
+        // Each output is a trace of E over Z_{p^r}, so it is an integer.
         Ok(list.into_iter().map(Ciphertext::assume_integers).collect())
     }
 }
 
 impl Client {
-    /// Up to d vectors of integers in one ciphertext, as [`Server::pack`] would put them.
+    /// Encrypts up to d vectors of integers in one ciphertext, packed as by [`Server::pack`].
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for no vectors or more than d; those of [`Self::encrypt_elements`].
+    /// [`Error::OutOfRange`] if there are no vectors or more than d; those of
+    /// [`Self::encrypt_elements`].
     pub fn encrypt_packed<T: Integer>(&self, packing: &SlotPacking, vectors: &[impl AsRef<[T]>]) -> Result<Ciphertext> {
         self.encrypt_elements(&packing.joined(vectors)?)
     }
@@ -204,7 +208,7 @@ impl Client {
     /// The first `count` vectors of integers in a packed ciphertext.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a count of 0 or above d; those of [`Self::decrypt_elements`].
+    /// [`Error::OutOfRange`] if the count is 0 or above d; those of [`Self::decrypt_elements`].
     pub fn decrypt_packed(&self, packing: &SlotPacking, packed: &Ciphertext, count: usize) -> Result<Vec<Vec<u64>>> {
         packing.check_count(count)?;
         Ok(packing.apart(&self.decrypt_elements(packed)?, count))

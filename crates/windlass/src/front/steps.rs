@@ -1,10 +1,11 @@
-//! The depth that a computation takes, circuit by circuit: for parameters that are chosen for it.
+//! The multiplicative depth of a computation, from its steps, so that parameters can be chosen for
+//! it.
 //!
-//! Circuits say their depth ([`PolynomialPlan::depth`] and others), and depths of what follows one
-//! another add. Two things are known here beside that. Exact schemes count products with matrices by
-//! themselves ([`ParamSpec::linear_maps`]); in CKKS each is a rescaling. And what a folded matrix or a
-//! sum leaves in the slots beside the entries may have to be cleared before a polynomial, which is a
-//! rescaling more ([`Polynomial::masks_in_passing`]).
+//! Circuits report their depth ([`PolynomialPlan::depth`] and others), and depths of successive
+//! steps add. This module adds two rules. First, exact schemes count products with matrices
+//! separately ([`ParamSpec::linear_maps`]); in CKKS each one is a rescaling. Second, a folded
+//! matrix or a sum leaves values in the slots beside the entries. These may have to be cleared
+//! before a polynomial, which costs one more rescaling ([`Polynomial::masks_in_passing`]).
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
@@ -17,24 +18,24 @@ use crate::schemes::ckks::CkksSpec;
 use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 
-/// What steps that follow one another take of parameters.
+/// The depth of successive steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Depth {
     products: usize,
     linear_maps: usize,
-    /// Whether anything may stand in the slots beside the entries.
+    /// Whether slots beside the entries may hold other values.
     littered: bool,
 }
 
 impl Depth {
-    /// Of steps, in their order.
+    /// The depth of these steps, in order.
     pub fn of<F: Family>(steps: &[&dyn Step<F>]) -> Self {
         let mut depth = Self::default();
         steps.iter().for_each(|step| step.add_to(&mut depth));
         depth
     }
 
-    /// Products of ciphertexts in sequence ([`ParamSpec::depth`]); for CKKS rescalings.
+    /// Products of ciphertexts in sequence ([`ParamSpec::depth`]); for CKKS, rescalings.
     pub fn products(&self) -> usize {
         self.products
     }
@@ -44,7 +45,8 @@ impl Depth {
         self.linear_maps
     }
 
-    /// Adds so many products, after which something stands beside the entries or does not.
+    /// Adds this number of products; `littered` says whether other values remain beside the
+    /// entries.
     fn add(&mut self, products: usize, littered: bool) {
         self.products = self.products.saturating_add(products);
         self.littered = littered;
@@ -53,23 +55,23 @@ impl Depth {
 
 /// One step of a computation, on contexts of a family.
 ///
-/// Steps are numbers of products (`usize`), circuits, and matrices of any size
-/// (`Vec<Vec<T>>`, [`AnyMatrix`]).
+/// A step is a number of products (`usize`), a circuit, or a matrix (`Vec<Vec<T>>`, or
+/// [`AnyMatrix`] for any size).
 pub trait Step<F: Family> {
-    /// Adds what it takes.
+    /// Adds the depth of this step.
     fn add_to(&self, depth: &mut Depth);
 }
 
-/// Products of ciphertexts in sequence; for CKKS also products with vectors, and with numbers that are
-/// no integers.
+/// Products of ciphertexts in sequence. For CKKS, products with vectors and with numbers that are
+/// not integers count as well.
 impl<F: Family> Step<F> for usize {
     fn add_to(&self, depth: &mut Depth) {
         depth.add(*self, depth.littered);
     }
 }
 
-/// A dense matrix, whatever its size: with few rows it is folded, and leaves parts of sums beside the
-/// entries.
+/// A dense matrix of any size. A matrix with few rows is folded and leaves parts of sums in the
+/// slots beside the entries.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnyMatrix;
 
@@ -128,14 +130,14 @@ impl Step<Approximate> for Polynomial {
     }
 }
 
-/// A sum takes no depth, and others stand beside it.
+/// A sum has depth 0 and leaves other sums in the slots beside the entries.
 impl<F: Family> Step<F> for TracePlan {
     fn add_to(&self, depth: &mut Depth) {
         depth.add(0, true);
     }
 }
 
-/// Circuits of exact schemes that say their depth.
+/// Circuits of exact schemes that report their depth.
 macro_rules! of_circuits {
     ($($circuit:ty),*) => {
         $(impl Step<Exact> for $circuit {
@@ -149,8 +151,8 @@ macro_rules! of_circuits {
 of_circuits!(PolynomialPlan, SlotFunction, Power, Comparison);
 
 impl Context {
-    /// The smallest parameter set for what is computed, one step after the other: `spec` says all
-    /// else, its depth and linear maps do not matter. As [`Self::plan`].
+    /// The smallest parameter set for successive steps. `spec` gives everything else; its `depth`
+    /// and `linear_maps` are ignored. See [`Self::plan`].
     ///
     /// ```
     /// use windlass::circuits::PolynomialPlan;
@@ -172,8 +174,8 @@ impl Context {
 }
 
 impl Context<Approximate> {
-    /// The smallest context for real and complex numbers (CKKS) with 128 bits of security for what is
-    /// computed, one step after the other. Scale, values and slots as for [`CkksSpec::secure`].
+    /// The smallest context for real and complex numbers (CKKS) with 128 bits of security for
+    /// successive steps. Scale, values and slots are as in [`CkksSpec::secure`].
     ///
     /// ```
     /// use windlass::Context;
@@ -201,7 +203,7 @@ impl Context<Approximate> {
 mod tests {
     use super::*;
 
-    /// What stands beside the entries is cleared where no interval does it, and once.
+    /// Values beside the entries are cleared where no interval does it, and only once.
     #[test]
     fn depths_add_and_what_is_left_beside_entries_is_cleared() {
         let (moved, powers) = (Polynomial::sigmoid(8.0, 7).unwrap(), Polynomial::monomial(&[0.0, 1.0, 1.0]).unwrap());

@@ -1,4 +1,4 @@
-//! The selection vector of an index that comes encrypted bit by bit.
+//! The selection vector of a row whose number arrives encrypted bit by bit.
 
 use std::sync::Arc;
 
@@ -11,20 +11,23 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 
-/// From the K bits of a row number, encrypted, to the selection vector of that row: "other
-/// encrypted information" from which a server computes it (Halevi–Shoup 2018, §1).
+/// Computes the selection vector of a row from the K encrypted bits of its number: "other encrypted
+/// information" from which a server computes it (Halevi–Shoup 2018, §1).
 ///
-/// A slot that selects row r shall hold `Π_k (b_k if bit k of r is 1, else 1 − b_k)`, which is 1
-/// for the row with those bits and 0 for all others. All slots at once that is
+/// A slot that selects row r must hold `Π_k (b_k if bit k of r is 1, else 1 − b_k)`. This is 1 for
+/// the row with those bits and 0 for all others. For all slots at once this is
 ///
 /// ```text
 /// v = s · Π_{k<K} (b_k − z_k),   z_k[slot] = 1 where bit k of r is 0,   s = (−1)^{bits of r that are 0}
 /// ```
 ///
-/// with b_k in every slot and s = 0 in slots that select nothing. A number that no row has selects
-/// nothing; what is no bit gives a vector without meaning.
+/// with b_k in every slot, and s = 0 in slots that select nothing. A number that no row has selects
+/// nothing.
 ///
-/// Cost: K − 1 products of ciphertexts in depth ⌈log2 K⌉, and one with a constant.
+/// **Warning.** If an input is not a bit, the result is not a selection vector. No error is
+/// returned.
+///
+/// Cost: K − 1 products of ciphertexts in depth ⌈log2 K⌉, and one product with a constant.
 #[derive(Debug, Clone)]
 pub struct IndexBits {
     rows: usize,
@@ -35,7 +38,7 @@ pub struct IndexBits {
 }
 
 impl IndexBits {
-    /// For slots that select these rows, of `rows` in all.
+    /// For slots that select these rows, out of `rows` rows.
     pub(super) fn new(slots: &Arc<SlotRing>, rows: usize, selects: &[Option<usize>]) -> Result<Self> {
         let count = (usize::BITS - (rows - 1).leading_zeros()).max(1);
         let zero = |row: usize, bit: u32| row >> bit & 1 == 0;
@@ -62,20 +65,21 @@ impl IndexBits {
     /// The bits of a row, lowest first, each in every slot.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when there is no such row.
+    /// [`Error::OutOfRange`] if there is no such row.
     pub fn of_row(&self, row: usize) -> Result<Vec<Plaintext>> {
         Limits::below(self.rows).check("row", row)?;
         let slots = self.signs.slots();
         Ok((0..self.count()).map(|bit| Plaintext::scalar(slots, (row >> bit & 1) as i64)).collect())
     }
 
-    /// The bits that stand in the first K slots of one ciphertext, lowest first, each in every slot
-    /// of its own: `total` is a plan of [`crate::circuits::TraceChain::total`].
+    /// Spreads the bits in the first K slots of one ciphertext, lowest first: each bit gets a
+    /// ciphertext that holds it in every slot. `total` is a plan of
+    /// [`crate::circuits::TraceChain::total`].
     ///
     /// Cost: K products with constants, and K sums of all slots.
     ///
     /// # Errors
-    /// Those of [`replicate`], [`Error::OutOfRange`] also for fewer than K slots.
+    /// As [`replicate`]; [`Error::OutOfRange`] also if there are fewer than K slots.
     pub fn spread<E: Evaluator>(
         &self,
         evaluator: &E,
@@ -88,7 +92,7 @@ impl IndexBits {
     /// The selection vector of the row with these bits, lowest first.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for another number of them; what the evaluator reports.
+    /// [`Error::ShapeMismatch`] if the number of bits differs; errors of the evaluator.
     pub fn select<E: Evaluator>(&self, evaluator: &E, bits: &[E::Ciphertext]) -> Result<E::Ciphertext> {
         let (expected, got) = (self.count(), bits.len());
         if got != expected {

@@ -1,10 +1,10 @@
-//! Where the cells of a table go among the slots.
+//! Places the cells of a table in the slots.
 //!
 //! A table of R rows and W words is the matrix M with column j = row j. The client sends the unit
-//! vector of its row, the server multiplies by M. Laid out naively, M has about R + W non-zero
-//! diagonals along a hypercube dimension of size D. But the client may send copies of its unit
-//! vector, and may add slots after decryption; so each *copy* of the vector occupies a segment of
-//! `ρ + τ − 1` positions of a line (a hypercolumn) and meets `τ` diagonals:
+//! vector of its row; the server multiplies by M. Laid out naively, M has about R + W non-zero
+//! diagonals along a hypercube dimension of size D. But the client can send copies of its unit
+//! vector, and can add slots after decryption. So each *copy* of the vector occupies a segment of
+//! `ρ + τ − 1` positions of a line (a hypercolumn) and is multiplied by `τ` diagonals:
 //!
 //! ```text
 //! out[s] = Σ_{0 ≤ t < τ} κ_t[s] · v[s − t],    κ_t[s] = M[τ·u + (s mod τ)][ρ·b + s − t]
@@ -13,7 +13,7 @@
 //! for positions s of the segment that serves row block b (rows ρ·b to ρ·b + ρ − 1) and word block
 //! u (words τ·u to τ·u + τ − 1). Every cell of M appears exactly once. Word τ·u + w of the answer
 //! is the sum of the slots s ≡ w (mod τ) of the segments of word block u. The product then takes τ
-//! ≈ R·W/slots diagonals, not R + W, and needs keys for those only.
+//! ≈ R·W/slots diagonals instead of R + W, and needs keys only for those.
 
 /// Slots arranged in lines: the hypercolumns of one hypercube dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,10 +22,11 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of equal length; `lines[h][c]` is the slot at position c of line h, and the lines
-    /// cover all slots once.
+    /// Lines of equal length. `lines[h][c]` is the slot at position c of line h. The lines cover
+    /// every slot exactly once.
     ///
-    /// Panics when the lines are not of equal length.
+    /// # Panics
+    /// If the lines differ in length.
     pub fn new(lines: Vec<Vec<usize>>) -> Self {
         assert!(lines.windows(2).all(|pair| pair[0].len() == pair[1].len()), "lines of equal length");
         Self { lines }
@@ -42,7 +43,7 @@ impl Lines {
     }
 }
 
-/// The places of a table of `rows` by `words` among the slots; see the module's formula.
+/// The places of a table of `rows` by `words` in the slots; see the formula in the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     lines: Lines,
@@ -64,7 +65,7 @@ struct Copy {
 }
 
 impl Layout {
-    /// The layout with the fewest diagonals; `None` when the table does not fit, or has no rows or
+    /// The layout with the fewest diagonals. `None` if the table does not fit, or has no rows or no
     /// words.
     ///
     /// Cost: O(D·W) trials at most.
@@ -76,12 +77,12 @@ impl Layout {
         let mut best: Option<Self> = None;
         for row_blocks in 1..=rows.min(lines.slots()) {
             let block_rows = rows.div_ceil(row_blocks);
-            // More diagonals than fit beside the rows of a block are of no use.
+            // More diagonals than fit beside the rows of a block are useless.
             let limit =
                 best.as_ref().map_or(words, |found| found.diagonals - 1).min((size + 1).saturating_sub(block_rows));
             let fits = |&diagonals: &usize| {
                 let segments = lines.lines.len() * (size / (block_rows + diagonals - 1));
-                // The number of words may be anything that a stranger states.
+                // The number of words comes from an untrusted peer and may be any value.
                 row_blocks.checked_mul(words.div_ceil(diagonals)).is_some_and(|copies| copies <= segments)
             };
             if let Some(diagonals) = (1..=limit).find(fits) {
@@ -113,7 +114,8 @@ impl Layout {
 
     /// The selection vector of a row, by slot: 1 where a copy selects it, else 0.
     ///
-    /// Panics when `row` is not below [`Self::rows`].
+    /// # Panics
+    /// If `row` is not below [`Self::rows`].
     pub fn selection(&self, row: usize) -> Vec<u64> {
         assert!(row < self.rows, "row {row} of {}", self.rows);
         let mut slots = vec![0; self.lines.slots()];
@@ -152,7 +154,8 @@ impl Layout {
 
     /// The words of the selected row from the slots of the answer, modulo `modulus`.
     ///
-    /// Panics when there is not one value for each slot.
+    /// # Panics
+    /// If there is not one value for each slot.
     pub fn fold(&self, slots: &[u64], modulus: u64) -> Vec<u64> {
         assert_eq!(slots.len(), self.lines.slots(), "one value for each slot");
         let mut words = vec![0u64; self.words];
@@ -199,7 +202,7 @@ mod tests {
         ((row * 7919 + word * 104_729 + 13) % 65_537) as u64
     }
 
-    /// Multiplies by the diagonals with a cyclic rotation of each line: what the server does, in
+    /// Multiplies by the diagonals with a cyclic rotation of each line: the server's computation in
     /// the clear.
     fn multiply(layout: &Layout, selection: &[u64]) -> Vec<u64> {
         let mut out = vec![0; selection.len()];

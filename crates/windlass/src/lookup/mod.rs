@@ -1,5 +1,5 @@
-//! Private lookup in a table: the server multiplies an encrypted selection vector by its table (the
-//! application of Halevi–Shoup 2018, §1) and never learns which row was asked for.
+//! Private lookup in a table. The server multiplies an encrypted selection vector by its table and
+//! never learns the requested row (the application of Halevi–Shoup 2018, §1).
 
 mod index_bits;
 mod layout;
@@ -20,13 +20,13 @@ use crate::circuits::linear::{LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 
-/// The product of a selection vector with a table of a given public shape: rows, and bytes of the
-/// longest row.
+/// The product of a selection vector with a table of a public shape: the number of rows, and the
+/// bytes of the longest row.
 ///
-/// It is the linear map Σ_t κ_t·θ_{g^t}, g the generator of the largest hypercube dimension: no
-/// product wraps around a hypercolumn, so one automorphism serves each diagonal in good and bad
-/// dimensions alike (2018, Eq. (3)). Evaluated by baby steps and giant steps with ⌈√τ⌉ babies:
-/// fewest keys, which are what a client sends most of.
+/// It is the linear map Σ_t κ_t·θ_{g^t}, where g generates the largest hypercube dimension. No
+/// product wraps around a hypercolumn, so one automorphism per diagonal suffices, in good and bad
+/// dimensions alike (2018, Eq. (3)). The map runs by baby steps and giant steps with ⌈√τ⌉ baby
+/// steps. That needs the fewest keys, and keys are most of what a client sends.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     slots: Arc<SlotRing>,
@@ -40,7 +40,7 @@ impl Lookup {
     /// The product for `rows` rows of at most `record_bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::TableTooLarge`] when the table does not fit the slots.
+    /// [`Error::TableTooLarge`] if the table does not fit into the slots.
     pub fn new(slots: &Arc<SlotRing>, rows: usize, record_bytes: usize) -> Result<Self> {
         let hypercube = slots.hypercube();
         let sizes = hypercube.dimensions().iter().enumerate();
@@ -70,13 +70,13 @@ impl Lookup {
         PlanSpec::with_strategy(Strategy::BABY_GIANT.with_babies(babies))
     }
 
-    /// The plan for a table of this shape without zero diagonals: its keys serve every table of the
-    /// shape.
+    /// The plan for a table of this shape without zero diagonals. Its keys work for every table of
+    /// the shape.
     ///
     /// # Errors
-    /// What planning reports.
+    /// Errors of planning.
     pub fn shape_plan(&self) -> Result<LinearPlan> {
-        // No slot is 0, and of modulus 2 alone all are 1.
+        // No slot is 0. The slots are 2, except modulo 2, where they are 1.
         let full = 1 + u64::from(self.slots.modulus().value() > 2);
         let diagonal = Plaintext::from_integers(&self.slots, &vec![full; self.slots.slots()])?;
         let terms = (0..self.layout.diagonals()).map(|t| (self.element(t), diagonal.clone()));
@@ -86,7 +86,7 @@ impl Lookup {
     /// The automorphisms whose Galois keys the client sends.
     ///
     /// # Errors
-    /// What planning reports.
+    /// Errors of planning.
     pub fn required_keys(&self) -> Result<BTreeSet<u64>> {
         Ok(self.shape_plan()?.required_keys())
     }
@@ -94,7 +94,7 @@ impl Lookup {
     /// The plan of the product with a table, given the encoded rows.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] when the number of rows or the length of one differs from the
+    /// [`Error::ShapeMismatch`] if the number of rows or the length of a row differs from the
     /// shape.
     pub fn plan(&self, records: &[Vec<u8>]) -> Result<LinearPlan> {
         let (expected, got) = (self.layout.rows(), records.len());
@@ -115,8 +115,7 @@ impl Lookup {
             |t| Plaintext::from_integers(&self.slots, &self.layout.diagonal(t, |row, word| words[row][word]));
         let terms =
             (0..self.layout.diagonals()).map(|t| Ok((self.element(t), diagonal(t)?))).collect::<Result<Vec<_>>>()?;
-        // A table may have diagonals that are zero: its plan must still make do with the keys of
-        // the shape.
+        // A table may have zero diagonals. Its plan must still use only the keys of the shape.
         let spec = PlanSpec { keys: Some(self.required_keys()?), ..self.spec() };
         LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &spec)
     }
@@ -124,14 +123,14 @@ impl Lookup {
     /// The selection vector of a row.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] when there is no such row.
+    /// [`Error::OutOfRange`] if there is no such row.
     pub fn selection(&self, row: usize) -> Result<Plaintext> {
         Limits::below(self.layout.rows()).check("row", row)?;
         Plaintext::from_integers(&self.slots, &self.layout.selection(row))
     }
 
-    /// What makes the selection vector from the encrypted bits of a row number, for an index that is
-    /// itself the result of a computation.
+    /// The circuit that computes the selection vector from the encrypted bits of a row number. Use
+    /// it if the row number is itself the result of an encrypted computation.
     ///
     /// ```
     /// use windlass::lookup::Lookup;
@@ -151,12 +150,13 @@ impl Lookup {
     /// ```
     ///
     /// # Errors
-    /// None for a layout that exists.
+    /// None if the lookup exists.
     pub fn index_bits(&self) -> Result<IndexBits> {
         IndexBits::new(&self.slots, self.layout.rows(), &self.layout.selects())
     }
 
-    /// The encoded row, padded with zeros, from the decrypted product; `None` when it is none.
+    /// The encoded row from the decrypted product, padded with zeros; `None` if the product is not
+    /// a row.
     pub fn record(&self, product: &Plaintext) -> Option<Vec<u8>> {
         let slots = product.to_integers().ok()?;
         let words = self.layout.fold(&slots, self.slots.modulus().value());

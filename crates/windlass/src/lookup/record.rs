@@ -1,8 +1,9 @@
-//! Rows of text as words modulo the plaintext modulus.
+//! Encodes rows of text as words modulo the plaintext modulus.
 
 /// Bits that one word carries: the largest b with 2^b ≤ modulus, at most 32.
 ///
-/// Panics when the modulus is below 2.
+/// # Panics
+/// If the modulus is below 2.
 pub fn word_bits(modulus: u64) -> u32 {
     assert!(modulus >= 2, "a plaintext modulus of at least 2");
     modulus.ilog2().min(32)
@@ -24,7 +25,7 @@ pub fn encode_record<S: AsRef<str>>(fields: &[S]) -> Vec<u8> {
     out
 }
 
-/// The `count` fields of a row. `None` when the bytes are not `count` fields of UTF-8 followed by
+/// The `count` fields of a row; `None` if the bytes are not `count` fields of UTF-8 followed by
 /// zeros.
 pub fn decode_record(bytes: &[u8], count: usize) -> Option<Vec<String>> {
     let mut rest = bytes;
@@ -69,8 +70,8 @@ pub fn bytes_to_words(bytes: &[u8], bits: u32) -> Vec<u64> {
     words
 }
 
-/// Undoes [`bytes_to_words`]. `None` when there are not [`word_count`] words, one does not fit
-/// `bits` bits or the padding is not zero.
+/// Inverse of [`bytes_to_words`]. `None` if there are not [`word_count`] words, if a word does not
+/// fit into `bits` bits, or if the padding is not zero.
 pub fn words_to_bytes(words: &[u64], bits: u32, length: usize) -> Option<Vec<u8>> {
     if words.len() != word_count(length, bits) {
         return None;
@@ -92,7 +93,7 @@ pub fn words_to_bytes(words: &[u64], bits: u32, length: usize) -> Option<Vec<u8>
     (bytes.len() == length && pending == 0).then_some(bytes)
 }
 
-/// Words that `bytes` bytes take; `usize::MAX` if the number overflows.
+/// The number of words for `bytes` bytes; `usize::MAX` on overflow.
 pub fn word_count(bytes: usize, bits: u32) -> usize {
     (8 * bytes as u128).div_ceil(bits as u128).try_into().unwrap_or(usize::MAX)
 }

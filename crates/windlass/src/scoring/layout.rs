@@ -1,16 +1,16 @@
-//! Where rows and scores lie in the slots.
+//! The places of rows and scores in the slots.
 
 use windlass_rlwe::Limits;
 
 use crate::circuits::{TraceChain, TracePlan, TraceSpec};
 use crate::error::{Error, Result};
 
-/// Where rows and scores lie in the slots.
+/// The places of rows and scores in the slots.
 ///
-/// A row of f features takes a field of 2^k ≥ f slots, and a ciphertext holds as many fields as it
-/// has room for; a row that is longer than a ciphertext takes ⌈f/slots⌉ of them for itself. The
-/// scores of C classes come out in the first C slots of the field, or of the one ciphertext that a
-/// long row leaves.
+/// A row of f features occupies a field of 2^k ≥ f slots, and a ciphertext holds as many fields as
+/// fit. A row that is longer than a ciphertext occupies ⌈f/slots⌉ ciphertexts alone. The scores of
+/// C classes are returned in the first C slots of the field, or of the one ciphertext that a long
+/// row gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLayout {
     features: usize,
@@ -18,10 +18,10 @@ pub struct RowLayout {
     slots: usize,
 }
 
-/// The most features: a row of as many is a gigabyte of ciphertexts.
+/// The maximum number of features. A row of that length is a gigabyte of ciphertexts.
 pub const MOST_FEATURES: usize = 1 << 24;
 
-/// The most classes.
+/// The maximum number of classes.
 pub const MOST_CLASSES: usize = 1 << 10;
 
 impl RowLayout {
@@ -29,8 +29,9 @@ impl RowLayout {
     /// slots (a power of two).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for none, for more than [`MOST_FEATURES`] or [`MOST_CLASSES`], and for
-    /// more classes than slots; [`Error::SlotCount`] for slots that are no power of two.
+    /// [`Error::OutOfRange`] if `features` or `classes` is 0 or above [`MOST_FEATURES`] or
+    /// [`MOST_CLASSES`], or if there are more classes than slots; [`Error::SlotCount`] if the
+    /// number of slots is not a power of two.
     pub fn new(features: usize, classes: usize, slots: usize) -> Result<Self> {
         if !slots.is_power_of_two() {
             return Err(Error::SlotCount { got: slots, most: 1 << slots.checked_ilog2().unwrap_or(0) });
@@ -55,7 +56,7 @@ impl RowLayout {
         self.slots
     }
 
-    /// Slots of a field: a power of two. At least 2, so that every shape has a sum, and keys.
+    /// Slots of a field: a power of two, at least 2, so that every shape has a sum and needs keys.
     pub fn width(&self) -> usize {
         self.features.next_power_of_two().max(self.period()).max(2).min(self.slots)
     }
@@ -75,18 +76,19 @@ impl RowLayout {
         count.div_ceil(self.rows()) * self.parts()
     }
 
-    /// C rounded up to a power of two: slot i of a field is for class i modulo this.
+    /// C rounded up to a power of two. Slot i of a field belongs to class i modulo this number.
     fn period(&self) -> usize {
         self.classes.next_power_of_two()
     }
 
-    /// The array that the slots of `count` encrypted rows make: a row for each that is longer than
-    /// a ciphertext, else all fields one after another in one row, up to the last feature.
+    /// The shape of the array in the slots of `count` encrypted rows. A row that is longer than a
+    /// ciphertext is one row of the array. Shorter rows form a single row of the array: all fields
+    /// one after another, up to the last feature.
     pub fn query_shape(&self, count: usize) -> [usize; 2] {
         self.shape(count, self.features)
     }
 
-    /// The array of the scores of `count` rows, likewise up to the last score.
+    /// The shape of the array of scores of `count` rows, likewise up to the last score.
     pub fn answer_shape(&self, count: usize) -> [usize; 2] {
         self.shape(count, self.classes)
     }
@@ -95,7 +97,7 @@ impl RowLayout {
         if self.parts() == 1 { [1, count.saturating_sub(1) * self.width() + length] } else { [count, length] }
     }
 
-    /// How many rows of this length an array holds, if it is one of this layout.
+    /// The number of rows of this length in an array; `None` if the array does not fit this layout.
     fn count(&self, [rows, columns]: [u64; 2], length: usize) -> Option<usize> {
         let (length, width) = (length as u64, self.width() as u64);
         let count = match (self.parts(), columns.checked_sub(length)) {
@@ -106,14 +108,14 @@ impl RowLayout {
         usize::try_from(count).ok()
     }
 
-    /// How many encrypted rows an array in this many ciphertexts holds, if it is one of this
-    /// layout.
+    /// The number of encrypted rows of an array in this many ciphertexts; `None` if the array does
+    /// not fit this layout.
     pub fn encrypted_rows(&self, shape: [u64; 2], ciphertexts: usize) -> Option<usize> {
         let count = self.count(shape, self.features)?;
         (count.div_ceil(self.rows()).checked_mul(self.parts()) == Some(ciphertexts)).then_some(count)
     }
 
-    /// How many rows an array of scores is for, if it is one of this layout.
+    /// The number of scored rows of an array; `None` if the array does not fit this layout.
     pub fn scored_rows(&self, shape: [u64; 2]) -> Option<usize> {
         self.count(shape, self.classes)
     }
@@ -137,7 +139,8 @@ impl RowLayout {
         array.iter().flat_map(|row| row.chunks(width)).map(|field| field[..self.classes].to_vec()).collect()
     }
 
-    /// A value in the slot of every score of the first `rows` fields, and zero elsewhere.
+    /// Sets the slot of every score of the first `rows` fields to a value, and all other slots to
+    /// zero.
     pub(super) fn in_scores(&self, rows: usize, value: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut slots = vec![0.0; self.slots];
         for field in slots.chunks_exact_mut(self.width()).take(rows) {
@@ -146,17 +149,18 @@ impl RowLayout {
         slots
     }
 
-    /// The entries (row, column, class, feature) of the matrix of one part that meets all features
-    /// with all classes: feature k of class c goes to the next slot from k on that is for class c.
-    /// Sums over the slots of a class give its score, and all entries lie on few diagonals: as many
-    /// as the period, and as many again where a field is full.
+    /// The entries (row, column, class, feature) of the matrix of one part, which multiplies all
+    /// features by the weights of all classes. Feature k of class c is assigned to the first slot
+    /// from k on that belongs to class c. The sum over the slots of a class is its score. All
+    /// entries lie on few diagonals: as many as the period, and twice as many if a field is full.
     pub(super) fn entries(&self, part: usize) -> impl Iterator<Item = (usize, usize, usize, usize)> {
         let Self { features, classes, slots } = *self;
         let (width, period) = (self.width(), self.period());
         let here = features.saturating_sub(part * slots).min(slots);
         let place = move |k: usize, class: usize| {
             let slot = k + (class + period - k % period) % period;
-            // Past the end of a field the slot before serves; a field that is all slots is a circle.
+            // Past the end of a field the slot one period before is used. A field of all slots
+            // wraps around.
             match slot < width {
                 true => slot,
                 false if width == slots => slot - slots,
@@ -171,10 +175,10 @@ impl RowLayout {
         })
     }
 
-    /// The sum over the slots of each class in a field, from the first of them.
+    /// The sum over the slots of each class in a field, starting at the first of them.
     ///
     /// # Errors
-    /// None for a layout that [`Self::new`] made, in a ring of at least as many slots.
+    /// None if [`Self::new`] made the layout and the ring has at least as many slots.
     pub fn sum(&self, conductor: u64) -> Result<TracePlan> {
         let (period, count) = (self.period() as u64, (self.width() / self.period()) as u64);
         TracePlan::new(&TraceChain::window(conductor, period, count)?, &TraceSpec::default())

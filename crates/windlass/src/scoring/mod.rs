@@ -1,10 +1,10 @@
 //! Private scoring: a server applies its linear model to encrypted rows and learns neither the rows
 //! nor the scores.
 //!
-//! Rows of any number of features, standardised by public constants, lie side by side in the slots
-//! of CKKS ciphertexts, or one row in several ([`RowLayout`]). One linear map meets the features
-//! with the weights of all classes, one trace-type sum collects each class, and a product with zeros
-//! and ones leaves nothing but the scores.
+//! Rows of any number of features are standardised by public constants. They lie side by side in
+//! the slots of CKKS ciphertexts, or one row in several ciphertexts ([`RowLayout`]). One linear map
+//! multiplies the features by the weights of all classes. One trace-type sum collects the score of
+//! each class. A product with zeros and ones clears everything except the scores.
 //!
 //! ```
 //! use windlass::Context;

@@ -1,12 +1,12 @@
-//! Linear models in the clear: what the encrypted scores are compared with.
+//! Linear models in the clear, with which the encrypted scores are compared.
 
 use super::standardisation::{Standardisation, check_row};
 use crate::error::{Error, Result};
 
-/// Scores of a row, one for each class: w_c·x + b_c, x the standardised row.
+/// A linear model. The score of class c is w_c·x + b_c, where x is the standardised row.
 ///
-/// A model of one score says which of two classes is the likelier by its sign; one of several
-/// classes by the largest score.
+/// A model with one score separates two classes by its sign. A model with several classes chooses
+/// the class with the largest score.
 ///
 /// ```
 /// use windlass::scoring::{LinearModel, Standardisation};
@@ -25,11 +25,11 @@ pub struct LinearModel {
 }
 
 impl LinearModel {
-    /// A model that was made elsewhere: weights `[classes][features]`, a bias for each class.
+    /// A model from existing weights `[classes][features]` and one bias for each class.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for no weights, or numbers of weights and biases that do not fit;
-    /// [`Error::NotFinite`] for one that is no number (by its position).
+    /// [`Error::ShapeMismatch`] if there are no weights, or the numbers of weights and biases do
+    /// not fit; [`Error::NotFinite`] with the position of a value that is not a finite number.
     pub fn new(standardisation: Standardisation, weights: Vec<Vec<f64>>, biases: Vec<f64>) -> Result<Self> {
         let (classes, features) = (weights.len().max(1), standardisation.features().max(1));
         for (what, expected, got) in [
@@ -68,12 +68,12 @@ impl LinearModel {
         &self.weights
     }
 
-    /// The b_c.
+    /// The biases b_c.
     pub fn biases(&self) -> &[f64] {
         &self.biases
     }
 
-    /// The w_c·x + b_c.
+    /// The scores w_c·x + b_c.
     ///
     /// # Errors
     /// As [`Standardisation::apply`].
@@ -83,8 +83,7 @@ impl LinearModel {
         Ok(self.weights.iter().zip(&self.biases).map(|(weights, bias)| product(weights) + bias).collect())
     }
 
-    /// The largest absolute value of a score: max_c Σ|w_c|·bound + |b_c|; infinite where it
-    /// overflows.
+    /// The largest absolute value of a score: max_c Σ|w_c|·bound + |b_c|; infinite on overflow.
     pub fn largest_score(&self) -> f64 {
         let bound = self.standardisation.bound();
         let largest = |weights: &Vec<f64>| weights.iter().map(|w| w.abs() * bound).sum::<f64>();
@@ -93,8 +92,8 @@ impl LinearModel {
     }
 }
 
-/// What scores say: with one of them whether it is positive (1) or not (0), with several the number
-/// of the largest, the first of equals.
+/// The decision from scores. With one score: 1 if it is positive, else 0. With several: the index
+/// of the largest one, the first if several are equal.
 pub fn decision(scores: &[f64]) -> usize {
     match scores {
         [score] => usize::from(*score > 0.0),

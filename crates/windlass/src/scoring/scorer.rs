@@ -1,4 +1,4 @@
-//! Scores of encrypted rows.
+//! Computes the scores of encrypted rows.
 
 use rayon::prelude::*;
 
@@ -11,15 +11,15 @@ use crate::schemes::ckks::{Ciphertext, Engine, complex};
 use crate::switching::Switching;
 use crate::wire::{CiphertextList, NumberKind, Stored};
 
-/// The server's side: a model, prepared for encrypted rows.
+/// The server's side: a model that is prepared for encrypted rows.
 pub struct Scorer {
     scoring: Scoring,
     engine: Engine,
     plan: LinearPlan<ComplexSlots>,
     prepared: PreparedPlan<Engine, ComplexSlots>,
-    /// The b_c, in units.
+    /// The biases b_c, in units.
     biases: Vec<f64>,
-    /// The largest score that there can be, in units.
+    /// The largest possible score, in units.
     largest: f64,
 }
 
@@ -33,8 +33,8 @@ impl Scorer {
     /// Prepares the weights.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a model of another shape, [`Error::OutOfRange`] for one whose
-    /// scores need a larger unit; [`Error::MissingGaloisKey`] when keys are missing.
+    /// [`Error::ShapeMismatch`] if the model has another shape; [`Error::OutOfRange`] if its scores
+    /// need a larger unit; [`Error::MissingGaloisKey`] if keys are missing.
     pub fn new(scoring: &Scoring, model: &LinearModel, engine: Engine) -> Result<Self> {
         let plan = scoring.plan(model)?;
         let mut required = plan.required_keys();
@@ -53,12 +53,12 @@ impl Scorer {
         &self.plan
     }
 
-    /// The scores of all rows of a list that [`Scoring::encrypt`] made, in parallel; `done` is told
-    /// after each group of ciphertexts that leaves one of scores. Slots that are no score of a row
-    /// of the list are zero.
+    /// The scores of all rows of a list that [`Scoring::encrypt`] made, in parallel. `done` is
+    /// called after each group of ciphertexts that gives one ciphertext of scores. All slots that
+    /// are not scores of a row of the list are zero.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a list of another shape; what the evaluator reports.
+    /// [`Error::ShapeMismatch`] if the list has another shape; errors of the evaluator.
     pub fn score(
         &self,
         rows: &CiphertextList<Ciphertext>,
@@ -85,8 +85,8 @@ impl Scorer {
         let mut products = self.plan.apply_grid(&self.prepared, engine, parts)?;
         let products = engine.rescale(&products.pop().expect("the map has one output"))?;
         let sums = self.scoring.sum().apply(engine, &products)?.with_magnitude(self.largest);
-        // The other slots hold sums of weights and features of neighbouring rows, from which the
-        // weights could be read: none of them is sent back.
+        // The other slots hold sums of weights and features of neighbouring rows. The weights could
+        // be computed from them, so none of them is returned.
         let kept = engine.multiply_plain(&sums, &complex(&layout.in_scores(rows, |_| 1.0)))?;
         let biases = layout.in_scores(rows, |class| self.biases[class]);
         let scores = engine.add_plain(&engine.rescale(&kept)?, &complex(&biases))?;

@@ -1,4 +1,4 @@
-//! What both sides of a scoring agree on, and the client's part of it.
+//! The public setting of a scoring, which both sides agree on, and the client's side.
 
 use std::sync::Arc;
 
@@ -17,33 +17,34 @@ use crate::wire::{CiphertextList, NumberKind, Stored};
 /// Bits of the scale.
 const SCALE_BITS: u32 = 36;
 
-/// Bits of room for scores: with the scale and a sign they fill one prime of 50 bits.
+/// Bits for scores. With the scale and a sign they fill one prime of 50 bits.
 const VALUE_BITS: u32 = 13;
 
-/// Scores are encrypted in units that make the largest possible one half of what there is room for.
+/// Scores are encrypted in units in which the largest possible one is half of the available range.
 const LARGEST: f64 = (1u64 << (VALUE_BITS - 1)) as f64;
 
-/// Rescalings: one after the weights, one after what hides all but the scores.
+/// Rescalings: one after the weights, one after the product that clears everything except the
+/// scores.
 const DEPTH: usize = 2;
 
-/// Parameters with 128 bits of security for the scores of this many classes, in the smallest ring:
-/// scale 2^36, two products one after the other.
+/// Parameters with 128 bits of security in the smallest ring that holds the scores of this many
+/// classes: scale 2^36, two products in sequence.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for no class or more than the largest ring has slots.
+/// [`Error::OutOfRange`] if there are no classes, or more than the largest ring has slots.
 pub fn scoring_spec(classes: usize) -> Result<CkksSpec> {
     CkksSpec::secure(DEPTH, SCALE_BITS, VALUE_BITS, classes)
 }
 
-/// What stands for a weight of zero: it is encoded as zero, and yet the map keeps all diagonals that
-/// its shape has, so that the plan and its keys are those of the shape.
+/// Replaces a weight of zero. It is encoded as zero, but the map keeps all diagonals of its shape,
+/// so that plan and keys are those of the shape.
 const VANISHING: f64 = 1e-300;
 
-/// Units of scores are powers of two; these are far from the ends of the range of doubles.
+/// Units of scores are powers of two in this range, far from the limits of doubles.
 const UNIT_EXPONENTS: std::ops::RangeInclusive<f64> = -960.0..=1020.0;
 
-/// What both sides agree on: the shape of the model, the constants that bring features to one size,
-/// and the unit of the scores. The weights are no part of it.
+/// The public setting that both sides agree on: the shape of the model, the constants that
+/// standardise features, and the unit of the scores. It does not contain the weights.
 #[derive(Debug, Clone)]
 pub struct Scoring {
     slots: ComplexSlots,
@@ -55,15 +56,15 @@ pub struct Scoring {
 }
 
 impl Scoring {
-    /// The shape of a model with these features and `classes` scores, each encrypted divided by
-    /// `unit`.
+    /// The shape of a model with these features and `classes` scores. Scores are encrypted divided
+    /// by `unit`.
     ///
     /// Cost: the plan of a linear map with as many diagonals as classes, rounded up to a power of
     /// two.
     ///
     /// # Errors
-    /// As [`RowLayout::new`]; [`Error::OutOfRange`] for a unit that is no power of two or too near
-    /// an end of the range of doubles, and for parameters with less than two rescalings.
+    /// As [`RowLayout::new`]; [`Error::OutOfRange`] if the unit is not a power of two or too near a
+    /// limit of doubles, or if the parameters allow fewer than two rescalings.
     pub fn new(
         context: &Arc<CkksContext>,
         standardisation: Standardisation,
@@ -81,7 +82,7 @@ impl Scoring {
         let layout = RowLayout::new(standardisation.features(), classes, context.most_slots())?;
         let slots = ComplexSlots::new(context, layout.slots())?;
         let sum = layout.sum(2 * context.spec().n as u64)?;
-        // Without weights that are zero: its keys serve every model of the shape.
+        // The weights here are not zero, so the keys work for every model of the shape.
         let entries = layout.entries(0).map(|(row, column, ..)| (row, column, Complex64::ONE));
         let map = LinearMap::sparse_matrix(&slots, entries)?;
         let babies = (map.support().len() as f64).sqrt().ceil() as usize;
@@ -89,10 +90,10 @@ impl Scoring {
         Ok(Self { slots, standardisation, layout, unit, map, sum })
     }
 
-    /// The shape of a model, with the unit that suits its largest score.
+    /// The shape of a model, with the unit that fits its largest score.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`Error::OutOfRange`] for weights whose scores overflow.
+    /// As [`Self::new`]; [`Error::OutOfRange`] if the scores overflow.
     pub fn of(context: &Arc<CkksContext>, model: &LinearModel) -> Result<Self> {
         let largest = model.largest_score();
         let finite = Limits::at_most(f64::MAX).with("divide weights and bias by one number, which changes no decision");
@@ -112,18 +113,18 @@ impl Scoring {
         &self.standardisation
     }
 
-    /// Where rows and scores lie.
+    /// The places of rows and scores.
     pub fn layout(&self) -> RowLayout {
         self.layout
     }
 
-    /// What scores are divided by: a power of two.
+    /// The number that scores are divided by: a power of two.
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// The map that meets one ciphertext of features with all classes, for weights that are not
-    /// zero.
+    /// The map that multiplies one ciphertext of features by the weights of all classes, if no
+    /// weight is zero.
     pub fn map(&self) -> &LinearPlan<ComplexSlots> {
         &self.map
     }
@@ -138,12 +139,12 @@ impl Scoring {
         self.context().top_level() - 1
     }
 
-    /// The maps of a model, one for each ciphertext of a row, with a plan that makes do with the
-    /// keys of the shape.
+    /// The maps of a model, one for each ciphertext of a row, with a plan that needs only the keys
+    /// of the shape.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a model of another shape; [`Error::OutOfRange`] for one whose
-    /// scores need a larger unit.
+    /// [`Error::ShapeMismatch`] if the model has another shape; [`Error::OutOfRange`] if its scores
+    /// need a larger unit.
     pub(super) fn plan(&self, model: &LinearModel) -> Result<LinearPlan<ComplexSlots>> {
         let shape = [
             ("features", self.layout.features(), model.features()),
@@ -172,13 +173,13 @@ impl Scoring {
         LinearPlan::for_grid(&grid, &spec)
     }
 
-    /// Rows of raw features, encrypted: `encrypt` gets the slots of each ciphertext and the public
-    /// bound on them, one ciphertext after another.
+    /// Encrypts rows of raw features. `encrypt` is called for one ciphertext after another, with
+    /// its slots and the public bound on them.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for no rows, or one of another length; [`Error::NotFinite`] and
-    /// [`Error::ValueTooLarge`] as [`Standardisation::apply`], by the position in the array of all
-    /// rows; what `encrypt` reports.
+    /// [`Error::ShapeMismatch`] if there are no rows, or a row has another length;
+    /// [`Error::NotFinite`] and [`Error::ValueTooLarge`] as [`Standardisation::apply`], with the
+    /// position in the array of all rows; errors of `encrypt`.
     pub fn encrypt(
         &self,
         rows: &[Vec<f64>],
@@ -199,7 +200,7 @@ impl Scoring {
         CiphertextList::new(self.layout.query_shape(rows.len()), NumberKind::Real, ciphertexts)
     }
 
-    /// The error of a row, by the position in the array of all rows.
+    /// An error of one row, with its position in the array of all rows.
     fn in_array(&self, error: Error, row: usize) -> Error {
         let start = row * self.layout.features();
         match error {
@@ -209,11 +210,11 @@ impl Scoring {
         }
     }
 
-    /// The scores `[rows][classes]` in a list that [`super::Scorer::score`] made; `decrypt` gives
+    /// The scores `[rows][classes]` in a list that [`super::Scorer::score`] made. `decrypt` returns
     /// the slots of a ciphertext.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a list of another shape; what `decrypt` reports.
+    /// [`Error::ShapeMismatch`] if the list has another shape; errors of `decrypt`.
     pub fn decrypt(
         &self,
         scores: &CiphertextList<Ciphertext>,

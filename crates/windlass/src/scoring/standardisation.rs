@@ -1,12 +1,12 @@
-//! Features brought to one size.
+//! Standardisation: brings all features to a similar size.
 
 use windlass_rlwe::{Limits, Number};
 
 use super::layout::MOST_FEATURES;
 use crate::error::{Error, Result};
 
-/// Public constants that bring features to one size: x ↦ (x − mean)/scale, at most
-/// [`Self::bound`] in absolute value.
+/// Public constants that standardise features: x ↦ (x − mean)/scale, at most [`Self::bound`] in
+/// absolute value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardisation {
     means: Vec<f64>,
@@ -15,7 +15,7 @@ pub struct Standardisation {
     clips: bool,
 }
 
-/// Bounds: up to these, features keep at least a dozen bits beside the largest.
+/// Allowed bounds. Within them, features keep at least twelve bits beside the largest value.
 const BOUNDS: Limits = Limits {
     least: Some(Number::Natural(1)),
     most: Some(Number::Natural(1 << 20)),
@@ -23,15 +23,15 @@ const BOUNDS: Limits = Limits {
 };
 
 impl Standardisation {
-    /// The bound that is used unless another is asked for, in standard deviations.
+    /// The default bound, in standard deviations.
     pub const BOUND: f64 = 16.0;
 
-    /// Means and standard deviations of rows of equal length. What lies beyond [`Self::BOUND`]
-    /// deviations is clipped.
+    /// Means and standard deviations of rows of equal length. Values beyond [`Self::BOUND`]
+    /// deviations are clipped.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for rows of different lengths or none; [`Error::NotFinite`] for a
-    /// value that is no number (by column).
+    /// [`Error::ShapeMismatch`] if there are no rows, or if they differ in length;
+    /// [`Error::NotFinite`] with the column of a value that is not a finite number.
     pub fn of(rows: &[Vec<f64>]) -> Result<Self> {
         let Some(first) = rows.first() else {
             return Err(Error::ShapeMismatch { what: "rows", expected: 1, got: 0 });
@@ -44,13 +44,13 @@ impl Standardisation {
         Ok(Self { means, scales, bound: Self::BOUND, clips: true })
     }
 
-    /// Given constants. A standardised value beyond the bound is refused, or clipped if the model
-    /// was made with clipped values.
+    /// Given constants. A standardised value beyond the bound is clipped if `clips` is set, and
+    /// refused otherwise.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] unless there is a scale for each mean; [`Error::NotFinite`] for one
-    /// that is no number; [`Error::OutOfRange`] for a scale of 0 or below, or a bound outside 1 to
-    /// 2^20.
+    /// [`Error::ShapeMismatch`] unless there is one scale for each mean; [`Error::NotFinite`] if a
+    /// constant is not a finite number; [`Error::OutOfRange`] if a scale is 0 or negative, or if
+    /// the bound is outside 1 to 2^20.
     pub fn new(means: Vec<f64>, scales: Vec<f64>, bound: f64, clips: bool) -> Result<Self> {
         check_row(means.len(), &scales)?;
         check_row(means.len(), &means)?;
@@ -62,10 +62,10 @@ impl Standardisation {
         Ok(Self { means, scales, bound, clips })
     }
 
-    /// Features that are taken as they are; values beyond the bound are refused.
+    /// Features are used unchanged. Values beyond the bound are refused.
     ///
     /// # Errors
-    /// As [`Self::new`]; [`Error::OutOfRange`] for more than [`MOST_FEATURES`].
+    /// As [`Self::new`]; [`Error::OutOfRange`] if there are more than [`MOST_FEATURES`].
     pub fn none(features: usize, bound: f64) -> Result<Self> {
         Limits::at_most(MOST_FEATURES).check("the number of features", features)?;
         Self::new(vec![0.0; features], vec![1.0; features], bound, false)
@@ -86,12 +86,12 @@ impl Standardisation {
         &self.scales
     }
 
-    /// The public bound on what is encrypted.
+    /// The public bound on the encrypted values.
     pub fn bound(&self) -> f64 {
         self.bound
     }
 
-    /// Whether values beyond the bound are clipped; else they are refused.
+    /// Whether values beyond the bound are clipped; otherwise they are refused.
     pub fn clips(&self) -> bool {
         self.clips
     }
@@ -99,11 +99,11 @@ impl Standardisation {
     /// The standardised row.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`]; [`Error::NotFinite`]; [`Error::ValueTooLarge`] for a value beyond
-    /// the bound, where such are not clipped.
+    /// [`Error::ShapeMismatch`]; [`Error::NotFinite`]; [`Error::ValueTooLarge`] if a value is
+    /// beyond the bound and values are not clipped.
     pub fn apply(&self, row: &[f64]) -> Result<Vec<f64>> {
         check_row(self.features(), row)?;
-        // Halves, so that the difference of two large numbers is finite.
+        // Halved first, so that the difference of two large numbers is finite.
         let bring = |(x, (mean, scale)): (&f64, (&f64, &f64))| (x * 0.5 - mean * 0.5) / scale * 2.0;
         let mut row: Vec<f64> = row.iter().zip(self.means.iter().zip(&self.scales)).map(bring).collect();
         if self.clips {
@@ -116,9 +116,9 @@ impl Standardisation {
     }
 }
 
-/// Mean and standard deviation (1 where all values are equal, though their computed mean may be
-/// another number), of values divided by a power of two
-/// near the largest: neither sums nor squares overflow or vanish.
+/// Mean and standard deviation. The deviation is 1 if all values are equal, even if rounding moves
+/// their computed mean. The values are divided by a power of two near the largest one first, so
+/// that neither sums nor squares overflow or underflow.
 fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let largest = values.clone().fold(0.0f64, |largest, x| largest.max(x.abs()));
     let mut distinct = values.clone();
@@ -127,7 +127,7 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     {
         return (first, 1.0);
     }
-    // A power of two: small tables of ordinary numbers get the same bits as without it.
+    // A power of two, so that small tables of ordinary numbers give the same bits as without it.
     let unit = largest.log2().floor().clamp(-1022.0, 1023.0).exp2();
     let count = values.clone().count() as f64;
     let mean = values.clone().map(|x| x / unit).sum::<f64>() / count;
@@ -135,7 +135,7 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean * unit, if spread > 0.0 { spread * unit } else { 1.0 })
 }
 
-/// As many finite numbers as there are features.
+/// Checks that there are as many finite numbers as features.
 pub(super) fn check_row(expected: usize, row: &[f64]) -> Result<()> {
     if expected != row.len() {
         return Err(Error::ShapeMismatch { what: "features of a row", expected, got: row.len() });

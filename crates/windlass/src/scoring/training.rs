@@ -1,4 +1,4 @@
-//! Logistic regression in the clear.
+//! Trains logistic regression in the clear.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 pub struct TrainSpec {
     /// The penalty λ/2·‖w‖² on the weights.
     pub ridge: f64,
-    /// Steps of Newton's method, at most.
+    /// Maximum number of steps of Newton's method.
     pub iterations: usize,
 }
 
@@ -21,23 +21,22 @@ impl Default for TrainSpec {
     }
 }
 
-/// The penalty on the bias: enough for a solution where all labels are equal.
+/// The penalty on the bias: enough for a solution if all labels are equal.
 const BIAS_RIDGE: f64 = 1e-9;
 
-/// Rows that are summed one after the other; sums of such blocks are added in their order, so that
-/// the same bits come out for any number of threads.
+/// Rows are summed in blocks of this size, and the sums of blocks are added in order. The result
+/// has the same bits for any number of threads.
 const BLOCK: usize = 64;
 
 impl LinearModel {
     /// Logistic regression, P(positive | row) = 1/(1 + exp(−(w·x + b))): the maximum of the
     /// penalised likelihood, by Newton's method with conjugate gradients. Deterministic.
     ///
-    /// Cost: rows · features for each conjugate gradient step, of which each of the Newton steps
-    /// takes some tens; memory for the standardised rows.
+    /// Cost: rows · features for each conjugate gradient step; each Newton step takes some tens of
+    /// them. Memory for the standardised rows.
     ///
     /// # Errors
-    /// As [`Standardisation::of`]; [`Error::ShapeMismatch`] when there is not one label for each
-    /// row.
+    /// As [`Standardisation::of`]; [`Error::ShapeMismatch`] if there is not one label for each row.
     pub fn train_logistic(rows: &[Vec<f64>], labels: &[bool], spec: TrainSpec) -> Result<Self> {
         if rows.len() != labels.len() {
             return Err(Error::ShapeMismatch { what: "labels", expected: rows.len(), got: labels.len() });
@@ -56,7 +55,7 @@ impl LinearModel {
     }
 }
 
-/// What is minimised: Σ_rows log(1 + exp(∓score)) + λ/2·‖w‖².
+/// The minimised function: Σ_rows log(1 + exp(∓score)) + λ/2·‖w‖².
 struct Problem<'a> {
     rows: Vec<Vec<f64>>,
     labels: &'a [bool],
@@ -103,7 +102,7 @@ impl Problem<'_> {
         fit + penalty / 2.0
     }
 
-    /// Better weights, or none where the gradient has vanished or no step makes the loss smaller.
+    /// Better weights; `None` if the gradient is zero or no step makes the loss smaller.
     fn newton_step(&self, weights: &[f64]) -> Option<Vec<f64>> {
         let size = weights.len();
         let probabilities: Vec<f64> = self.scores(weights).iter().map(|score| 1.0 / (1.0 + (-score).exp())).collect();
@@ -116,7 +115,7 @@ impl Problem<'_> {
         }
         let curvatures: Vec<f64> = probabilities.iter().map(|p| p * (1.0 - p)).collect();
         let step = self.solve(&curvatures, &descent);
-        // A whole step overshoots only far from the maximum.
+        // A full step overshoots only far from the maximum.
         let before = self.loss(weights);
         let moved = |length: f64| weights.iter().zip(&step).map(|(w, d)| w + length * d).collect::<Vec<_>>();
         let lengths = (0..30).map(|halvings| 0.5f64.powi(halvings));
@@ -124,7 +123,7 @@ impl Problem<'_> {
     }
 
     /// (H + λI)^{-1}·target by conjugate gradients, H = Σ_rows curvature·(x, 1)(x, 1)ᵀ. H + λI is
-    /// positive, so that constant columns and fewer rows than features do no harm.
+    /// positive definite, so constant columns and fewer rows than features are allowed.
     fn solve(&self, curvatures: &[f64], target: &[f64]) -> Vec<f64> {
         let size = target.len();
         let product = |v: &[f64]| {
@@ -137,7 +136,7 @@ impl Problem<'_> {
         let mut direction = residual.clone();
         let mut square = dot(&residual, &residual);
         let enough = square * 1e-24;
-        // The rank of H bounds the steps where arithmetic is exact; rounding takes some more.
+        // In exact arithmetic the rank of H bounds the number of steps; rounding adds some.
         for _ in 0..2 * size.min(self.rows.len() + 1) + 10 {
             if square <= enough {
                 break;

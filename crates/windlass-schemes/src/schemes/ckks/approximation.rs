@@ -1,4 +1,4 @@
-//! Polynomials near functions, on an interval.
+//! Polynomial approximations of functions on an interval.
 
 use windlass_rlwe::Limits;
 
@@ -50,7 +50,7 @@ impl Polynomial {
     /// 1/x on an interval that does not hold 0.
     ///
     /// # Errors
-    /// As [`Self::interpolate`]; [`crate::Error::OutOfRange`] when 0 lies in the interval.
+    /// As [`Self::interpolate`]; [`crate::Error::OutOfRange`] if 0 lies in the interval.
     pub fn inverse(low: f64, high: f64, degree: usize) -> Result<Self> {
         if low <= 0.0 && high >= 0.0 {
             let limits = Limits::only("positive, or the upper end negative");

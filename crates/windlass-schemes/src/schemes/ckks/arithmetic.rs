@@ -1,4 +1,4 @@
-//! Sums and products.
+//! Sums and products of CKKS ciphertexts.
 
 use num_complex::Complex64;
 use windlass_ring::{Basis, Eval, Poly, Values};
@@ -128,8 +128,8 @@ impl Engine {
         Ok(a.with_parts(parts, a.info.clone()))
     }
 
-    /// `c·a` for a complex number: an integer, of any size, costs nothing; anything else makes a
-    /// product of degree 2.
+    /// `c·a` for a complex number. Multiplication by an integer of any size is free; any other
+    /// number gives a product of degree 2.
     ///
     /// # Errors
     /// As [`Self::multiply_plain`].

@@ -14,15 +14,15 @@ use crate::schemes::{Parts, Seed};
 
 /// An encryption of a vector of complex numbers.
 ///
-/// Its phase is Δ·m + ε, Δ = Δ_level for a ciphertext of degree 1 and Δ_level² for a product that
-/// has not been rescaled yet (degree 2). It carries a public bound on the absolute value of every
-/// slot of m, and estimates of the standard deviation of the slots of ε/Δ, from above: of its own
-/// slots, and of all that the ring has. They depend on the circuit alone, never on what is
-/// encrypted.
+/// Its phase is Δ·m + ε. Δ = Δ_level for a ciphertext of degree 1, and Δ_level² for a product that
+/// has not been rescaled yet (degree 2). The ciphertext carries a public bound on the absolute
+/// value of every slot of m. It also carries estimates, from above, of the standard deviation of
+/// the slots of ε/Δ: for its own slots, and for all slots of the ring. They depend only on the
+/// circuit, never on the encrypted values.
 ///
-/// The first [`Self::entries`] slots are what somebody means. Others may stand beside them: zeros
-/// that fill a vector up to a power of two, or parts of sums that a folded matrix leaves. They have a
-/// bound of their own, and polynomials keep them inside their interval
+/// The first [`Self::entries`] slots are the entries, which the caller works with. The slots beside
+/// them may hold zeros that pad a vector to a power of two, or parts of sums that a folded matrix
+/// leaves. They have a separate bound, and polynomials keep them inside their interval
 /// ([`Engine::evaluate`](super::Engine::evaluate)).
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
@@ -89,9 +89,8 @@ impl Ciphertext {
         self.info.slots()
     }
 
-    /// The number of entries: the first of the slots, beside which there may be others that nobody
-    /// means. A sum or product of two ciphertexts has as many as the one with more of them; after a
-    /// rotation every slot is one.
+    /// The number of entries: the first slots, which the caller works with. A sum or product of two
+    /// ciphertexts has as many as the operand with more. After a rotation every slot is an entry.
     pub fn entries(&self) -> usize {
         self.info.magnitude.count()
     }
@@ -117,16 +116,14 @@ impl Ciphertext {
         self.info.magnitude.rest()
     }
 
-    /// The same ciphertext, of which the first `count` slots are the entries (at least 1 and at most
-    /// all of them; other numbers are brought into that range). Nothing is claimed of the slots
-    /// beside them that was not known before.
+    /// The same ciphertext with the first `count` slots as entries. `count` is clamped to the range
+    /// from 1 to the number of slots. The known bounds on the slots beside them are unchanged.
     pub fn with_entries(mut self, count: usize) -> Self {
         self.info.magnitude = self.info.magnitude.with_entries(count);
         self
     }
 
-    /// As [`Self::with_entries`], where the caller knows that the slots beside the entries hold
-    /// zeros.
+    /// As [`Self::with_entries`], if the caller knows that the slots beside the entries hold zeros.
     ///
     /// **Warning.** If they hold anything else, decryption refuses the ciphertext
     /// ([`Error::NotDecryptable`]), and what was computed from it.
@@ -135,8 +132,8 @@ impl Ciphertext {
         self
     }
 
-    /// The estimated standard deviation of the error of a slot, from above, where constants do not
-    /// depend on ciphertexts.
+    /// The estimated standard deviation of the error of a slot, from above. It assumes that
+    /// constants do not depend on ciphertexts.
     pub fn deviation(&self) -> f64 {
         self.info.own.deviation().min(self.info.deviation)
     }
@@ -149,19 +146,19 @@ impl Ciphertext {
         -(self.deviation() * (1.0 + log).sqrt().max((log + 1.5) / 2.0)).log2()
     }
 
-    /// A bound on the error of every slot that holds but for probability 2^{−128}, also where the
-    /// constants of the circuit were chosen by whoever saw the ciphertexts.
+    /// A bound on the error of every slot, which fails with probability at most 2^{−128}. It also
+    /// holds if the constants of the circuit were chosen by someone who saw the ciphertexts.
     pub fn error_bound(&self) -> f64 {
         self.info.own.bound().min(self.whole_error_bound())
     }
 
-    /// The same ciphertext with a smaller bound on its entries, which the caller knows from
-    /// elsewhere (the sine of anything is at most 1). The slots beside the entries keep theirs. NaN
-    /// and negative numbers bound nothing: they change nothing.
+    /// The same ciphertext with a smaller bound on its entries, which the caller knows (for
+    /// example, a sine is at most 1). The bound of the slots beside the entries is unchanged. NaN
+    /// and negative numbers are ignored.
     ///
-    /// **Warning.** Nothing checks the bound while it is computed with. If an entry is larger,
-    /// decryption refuses the ciphertext or what was made of it ([`Error::NotDecryptable`]), or, if
-    /// that is not seen in the result, errors are larger than what is stated of them.
+    /// **Warning.** The bound is not checked during the computation. If an entry is larger,
+    /// decryption refuses the ciphertext and its results ([`Error::NotDecryptable`]). If the result
+    /// does not show it, errors are larger than the stated estimates, and no error is returned.
     pub fn with_magnitude(mut self, magnitude: f64) -> Self {
         if magnitude >= 0.0 {
             self.info.magnitude = self.info.magnitude.assumed(magnitude);
@@ -229,7 +226,7 @@ impl Ciphertext {
     /// A ciphertext as a file states it, all checked one by one before.
     ///
     /// # Errors
-    /// [`Error::ModulusExhausted`] when values within the bounds do not fit the modulus.
+    /// [`Error::ModulusExhausted`] if values within the bounds do not fit the modulus.
     #[doc(hidden)]
     pub fn from_file((context, key): (&Arc<CkksContext>, KeyId), parts: Parts, filed: FiledInfo) -> Result<Self> {
         let FiledInfo { degree, slots, magnitude, beside, deviation, own } = filed;

@@ -1,4 +1,4 @@
-//! Encryption, decryption, and decryption for publication.
+//! CKKS encryption, decryption, and decryption for publication.
 
 use std::sync::Arc;
 
@@ -81,12 +81,12 @@ impl Encryptor {
     ///
     /// # Errors
     /// [`Error::SlotCount`]; [`Error::NotFinite`] for NaN and infinities; [`Error::ValueTooLarge`]
-    /// for |z| > 1, [`Error::BoundTooLarge`] when 1 does not fit the modulus at this scale.
+    /// for |z| > 1, [`Error::BoundTooLarge`] if 1 does not fit the modulus at this scale.
     pub fn encrypt(&self, values: &[Complex64], rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.encrypt_bounded(values, 1.0, rng)
     }
 
-    /// As [`Self::encrypt`] for values with |z| ≤ `bound`. The bound becomes public: it must not
+    /// As [`Self::encrypt`] for values with |z| ≤ `bound`. The bound is public, so it must not
     /// depend on the values.
     ///
     /// # Errors
@@ -161,16 +161,16 @@ impl Decryptor {
         Ok((ct.with_seed(seed), seed))
     }
 
-    /// The slots, with their error: as many as the ciphertext has.
+    /// The slots of the ciphertext, with their errors.
     ///
-    /// The error depends on the secret key: values that leave the hands of the key's owner go
-    /// through [`Self::decrypt_public`].
+    /// **Warning.** The errors depend on the secret key. Before the key's owner shares decrypted
+    /// values, they must go through [`Self::decrypt_public`].
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`]; [`Error::ModulusExhausted`] when the values may have overflowed
-    /// the modulus; [`Error::NotDecryptable`] when a slot is seen to exceed the bound that the
-    /// ciphertext states (another key, a ciphertext changed on its way, a value outside the interval
-    /// of a polynomial or above a bound that was assumed).
+    /// [`Error::ContextMismatch`]; [`Error::ModulusExhausted`] if the values may have overflowed
+    /// the modulus; [`Error::NotDecryptable`] if a slot exceeds the bound that the ciphertext
+    /// states (because of another key, a changed ciphertext, a value outside the interval of a
+    /// polynomial, or a value above an assumed bound).
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
         Ok(self.context.embedding().to_slots(&self.coefficients(ct)?))
     }
@@ -190,7 +190,7 @@ impl Decryptor {
     ///
     /// # Errors
     /// As [`Self::decrypt`]; [`Error::OutOfRange`] for κ outside 1..=128 or no decryptions;
-    /// [`Error::PrecisionExhausted`] when less than one bit of the values would be left.
+    /// [`Error::PrecisionExhausted`] if less than one bit of the values would be left.
     pub fn decrypt_public(
         &self,
         ct: &Ciphertext,

@@ -1,4 +1,4 @@
-//! Parameters of CKKS: a power-of-two ring, a chain of primes, and the scale of every level.
+//! CKKS parameters: a power-of-two ring, a chain of primes, and the scale of every level.
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,7 +17,7 @@ pub struct CkksSpec {
     pub n: usize,
     /// log2 of the scale Δ: 25 to 50.
     pub scale_bits: u32,
-    /// How many rescalings there are room for.
+    /// The number of rescalings.
     pub depth: usize,
     /// Sizes in bits of the primes that no rescaling drops. Their product bounds Δ times the
     /// values.
@@ -28,7 +28,7 @@ pub struct CkksSpec {
     pub digits: usize,
     /// Distribution of the secret key.
     pub secret: SecretDistribution,
-    /// What is vouched for.
+    /// The security that the set claims.
     pub assurance: Assurance,
 }
 
@@ -47,11 +47,11 @@ const LOG_DIMENSIONS: std::ops::RangeInclusive<u32> = 11..=16;
 
 impl CkksSpec {
     /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and
-    /// at least `slots` slots, in which values may grow to nearly 2^value_bits. Of all numbers of
-    /// digits the least that fits.
+    /// at least `slots` slots, in which values may grow to nearly 2^value_bits. Uses the smallest
+    /// number of digits that fits.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] when no
+    /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] if no
     /// ring of the tables does.
     pub fn secure(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
         SCALE_BITS.check("the scale in bits", scale_bits)?;
@@ -140,12 +140,12 @@ fn special_for(base: &[u32], scale_bits: u32, group: usize) -> Vec<u32> {
     vec![needed.div_ceil(count).clamp(25, 50); count as usize]
 }
 
-/// What all CKKS keys, plaintexts and ciphertexts of one parameter set share.
+/// The data that all CKKS keys, plaintexts and ciphertexts of one parameter set share.
 ///
 /// *Level* l is the number of primes. Every level has one scale: Δ_B = 2^scale_bits at the lowest
-/// level B and `Δ_l = √(Δ_{l−1}·q_l)` above, q_l the prime that a rescaling from level l drops. A
-/// product of two ciphertexts at level l has scale Δ_l² and after its rescaling exactly Δ_{l−1}; so
-/// scales never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
+/// level B, and `Δ_l = √(Δ_{l−1}·q_l)` above, where a rescaling from level l drops q_l. A product
+/// of two ciphertexts at level l has scale Δ_l², and after its rescaling exactly Δ_{l−1}. So scales
+/// never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
 #[derive(Debug)]
 pub struct CkksContext {
     rlwe: Arc<Context>,

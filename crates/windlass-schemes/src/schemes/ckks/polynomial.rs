@@ -35,7 +35,7 @@ impl Polynomial {
     /// Σ c_k·x^k, lowest first.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] when there is
+    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] if there is
     /// none at all.
     pub fn monomial(coefficients: &[f64]) -> Result<Self> {
         Self::new(coefficients, PowerBasis::Monomial)
@@ -44,7 +44,7 @@ impl Polynomial {
     /// Σ c_k·T_k on an interval.
     ///
     /// # Errors
-    /// As [`Self::monomial`]; [`Error::OutOfRange`] when the interval is empty.
+    /// As [`Self::monomial`]; [`Error::OutOfRange`] if the interval is empty.
     pub fn chebyshev(coefficients: &[f64], low: f64, high: f64) -> Result<Self> {
         check_interval(low, high)?;
         Self::new(coefficients, PowerBasis::Chebyshev { low, high })
@@ -178,18 +178,18 @@ fn on_entries(x: &Ciphertext, value: f64) -> Vec<Complex64> {
 }
 
 impl Engine {
-    /// `p(x)` on every entry. In the Chebyshev basis the entries must be real numbers of the
-    /// interval: outside it the polynomial grows fast.
+    /// `p(x)` on every entry. In the Chebyshev basis the entries must be real numbers in the
+    /// interval; outside it the polynomial grows fast.
     ///
-    /// The slots beside the entries come out as p of anything: they are kept inside the interval,
-    /// by a shift of the entries alone where they hold zeros, by a mask in place of the factor of
-    /// the interval where they may hold more. Both cost nothing. Where no factor is needed (monomials,
-    /// and the interval −1..1) and they may hold larger values, as after a folded matrix, they are
-    /// cleared first, which takes one rescaling.
+    /// The slots beside the entries get unspecified values, but stay inside the interval. If they
+    /// hold zeros, only the entries are shifted. If they may hold more, the factor of the interval
+    /// is replaced by a mask. Both are free. If no factor is needed (monomials, and the interval
+    /// −1..1) and those slots may hold larger values, as after a folded matrix, they are cleared
+    /// first. That costs one rescaling.
     ///
-    /// **Warning.** The bound of the ciphertext says that no entry is above the larger end of the
-    /// interval, not that none lies below the other end. If an entry lies outside, decryption
-    /// refuses the result ([`Error::NotDecryptable`]).
+    /// **Warning.** The bound of a ciphertext limits the absolute value of its entries. It does not
+    /// show that no entry lies below the lower end of the interval. If an entry lies outside,
+    /// decryption refuses the result ([`Error::NotDecryptable`]).
     ///
     /// Cost: about 2√degree products; depth as [`Polynomial::depth`].
     ///

@@ -1,5 +1,8 @@
-//! What is known of the error in a ciphertext's own slots: how much came from which source, and
-//! through which automorphism.
+//! Tracks the error in a ciphertext's own slots: how much came from each source, and through which
+//! automorphism.
+//!
+//! Errors of different sources are independent, so their deviations add in squares. Errors of one
+//! source may be equal, so they add directly.
 
 use std::cmp::Ordering;
 
