@@ -134,7 +134,7 @@ pub(super) fn map(path: &Path, expected: &Expected) -> Result<(KeyId, Arc<Mappin
     Ok((key, file))
 }
 
-/// A container in memory of somebody else, if it is whole and what was expected; gives its key pair
+/// A container in memory that another owner provides, if it is complete and as expected. Returns its key pair
 /// too.
 ///
 /// Errors: as [`open`].

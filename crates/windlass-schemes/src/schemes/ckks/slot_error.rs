@@ -125,7 +125,7 @@ impl SlotError {
         ErrorModel::BOUND_FACTOR * self.deviation() + self.most
     }
 
-    /// What a source has given as it stands, and the deviation of all the rest, with all that the
+    /// The part of a source that went through no automorphism, and the deviation of all the rest, with all that the
     /// bound counts.
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
         let own = self.place(&(source, 1)).map_or(0.0, |at| self.parts[at].1);
