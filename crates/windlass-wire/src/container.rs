@@ -118,8 +118,8 @@ pub(super) fn kind_of(bytes: &[u8]) -> Option<Kind> {
     said_kind(bytes).filter(|_| bytes.starts_with(&MAGIC))
 }
 
-/// The description of a payload in a complete container, and the payload: of this kind, for any context and
-/// key pair.
+/// The description of a payload in a complete container, and the payload. It must be of this kind;
+/// any context and key pair are accepted.
 pub(super) fn open_any(bytes: &[u8], kind: Kind, limit: u64) -> Result<(Label, &[u8]), WireError> {
     // What is too short for a context is refused for that.
     let context = bytes.get(CONTEXT).and_then(|hash| hash.try_into().ok()).unwrap_or_default();

@@ -45,8 +45,8 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
         None
     }
 
-    /// A chain that divides as it goes, in place of rows digit by digit. Checked on every
-    /// residue, of which there may be 2^16 at most; compared with the others.
+    /// A chain that divides after each product, instead of rows digit by digit. It is checked on
+    /// every residue (at most 2^16), and compared with the others by price.
     fn halving(&self, _: &DigitSpec) -> Option<HalvingChain> {
         None
     }
