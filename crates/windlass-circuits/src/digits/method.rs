@@ -39,8 +39,8 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute>;
 
     /// A chain of products instead of polynomials from precision to precision. It is checked like
-    /// those, on the values that occur if one digit continues the others, and compared with the
-    /// routes by price.
+    /// those; for a single digit, on the arguments that occur alone. It is compared with the routes
+    /// by price.
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         None
     }
