@@ -192,7 +192,7 @@ class Requests(BaseHTTPRequestHandler):
         raise NotImplementedError
 
     def setup(self) -> None:
-        """Puts the deadline between the socket and who reads from it."""
+        """Puts the deadline between the socket and its reader."""
         self._line = Line(self.request)
         self.rfile = io.BufferedReader(self._line, _CHUNK)
         self.wfile = self._line  # type: ignore[assignment]
@@ -201,7 +201,7 @@ class Requests(BaseHTTPRequestHandler):
         """Nothing waits to be sent: responses leave at once."""
 
     def version_string(self) -> str:
-        """Nothing of Python's version is told."""
+        """The server's name, without the version of Python."""
         return "windlass"
 
     def log_message(self, format: str, *arguments: Any) -> None:
@@ -209,7 +209,7 @@ class Requests(BaseHTTPRequestHandler):
         log.debug(format, *arguments)
 
     def handle_one_request(self) -> None:
-        """Reads a request and answers it; ends the connection where it cannot go on."""
+        """Reads a request and answers it; closes the connection if it cannot continue."""
         self._line.allow(self.seconds)
         self._unread, self._lost = 0, False
         self.command, self.requestline, self.request_version = "", "", self.protocol_version

@@ -6,5 +6,5 @@ from html import escape
 
 
 def lines(text: str) -> str:
-    """Text as it stands, in notebooks."""
+    """Unchanged text, for notebooks."""
     return f"<pre>{escape(text.strip())}</pre>"

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def is_fixed(buffer: object) -> bool:
-    """Whether nobody in this process can write to the memory of a buffer.
+    """Whether no code in this process can write to the memory of a buffer.
 
     Views are followed to the object that owns the memory: a view that cannot be written to says
     nothing of what lies under it.

@@ -214,7 +214,7 @@ class Shard:
 
 
 def _each(jobs: list[Job], together: Callable[[list[Job]], list[Reply]]) -> list[Reply]:
-    """All jobs together; each for itself where that fails: nobody suffers from others."""
+    """All jobs together; each by itself if that fails, so that no job fails because of others."""
     try:
         return together(jobs)
     except WindlassError as error:

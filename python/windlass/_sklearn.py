@@ -1,7 +1,7 @@
 """Fitted models of scikit-learn as weights and a bias: scores = weights @ x + bias.
 
 A pipeline is folded from its end. If a step maps x to A x + b, scores w y + c of what leaves it are
-(w A) x + (w b + c). Steps and models are known by their attributes, and whatever comes out is
+(w A) x + (w b + c). Steps and models are known by their attributes, and the result is always
 compared with the model's own scores of random rows before it is used.
 """
 
@@ -216,7 +216,7 @@ def _fold_columns(step: Any, count: int, weights: _Weights, bias: _Weights) -> _
 
 
 def _places(step: Any, columns: Any, count: int) -> NDArray[np.intp]:
-    """The numbers of columns, which are told by names, numbers, a slice or a mask."""
+    """The numbers of columns, which are given as names, numbers, a slice or a mask."""
     every: NDArray[np.intp] = np.arange(count, dtype=np.intp)
     if isinstance(columns, slice):
         return every[columns]
@@ -232,7 +232,7 @@ def _places(step: Any, columns: Any, count: int) -> NDArray[np.intp]:
 
 
 def _ask(model: Any, what: Callable[[Any], Any], rows: _Weights) -> _Weights:
-    """What a model itself says of rows, which it may want as a frame."""
+    """The model's own output for rows, which it may expect as a frame."""
     names = getattr(model, "feature_names_in_", None)
     given: Any = rows
     if names is not None:
@@ -250,7 +250,7 @@ def _ask(model: Any, what: Callable[[Any], Any], rows: _Weights) -> _Weights:
 
 
 def _check_scores(model: Any, weights: _Weights, bias: _Weights) -> _Weights | None:
-    """Refuse a model whose own scores are not these weights' scores, whatever its class."""
+    """Refuse a model of any class whose own scores differ from these weights' scores."""
     own_scores = getattr(model, "decision_function", None) or getattr(model, "predict", None)
     if own_scores is None:
         return None

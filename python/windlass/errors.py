@@ -220,7 +220,7 @@ class HiddenKeysError(ParameterError):
 
 
 class TableFull(WindlassError):
-    """A table has no place left for a row: make it anew, with room for more."""
+    """A table has no room for another row: make it again, with room for more."""
 
     key: str = ""
     """The key of the row, as far as it can be printed."""

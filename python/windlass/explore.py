@@ -232,7 +232,7 @@ def _shown(value: object) -> str:
 
 
 def _product_seconds(context: Context) -> float:
-    """Measure one product of two ciphertexts on one thread: the least of three after a first."""
+    """Measure one product of two ciphertexts on one thread: the minimum of three after a first."""
     client, server = context.generate_keys(context.products(), progress=False)
     x = server.receive(client.encrypt([1]))
     spent = []
@@ -379,7 +379,7 @@ def explore(
     NoParameters
         When nothing can do it.
     ParameterError
-        For a modulus that is no power of a prime and the like.
+        For example, if a modulus is not a prime power.
 
     Examples
     --------
@@ -435,7 +435,7 @@ def explore(
 def _follow(
     series: _Series, slots: int, bootstrapping: bool, rows: dict[str, tuple[dict[str, Any], _Make]]
 ) -> None:
-    """Add rows with more and more slots, up to what cannot be or is there already."""
+    """Add rows with more and more slots, until a set is impossible or listed already."""
     for _ in range(1 if bootstrapping else _DOUBLINGS + 1):
         context = series(slots)
         # Wishes that lead to the same parameters count once.

@@ -2,7 +2,7 @@
 
 The server multiplies by the weights, which is one matrix product. What a model does with the scores
 afterwards (a sigmoid, the largest of several) is the client's step: once they are decrypted it has
-them in the clear, where this costs nothing and is exact. On ciphertexts it would be an
+them in the clear, where this is free and exact. On ciphertexts it would be an
 approximation by polynomials, many times slower than the product, and whoever sees a sigmoid can
 undo it, so that hiding the score behind one keeps nothing secret.
 """
@@ -144,12 +144,12 @@ class Linear:
         Parameters
         ----------
         model : object
-            ``LinearRegression``, ``Ridge``, ``Lasso``, ``SGDRegressor`` and the like (whatever has
+            ``LinearRegression``, ``Ridge``, ``Lasso``, ``SGDRegressor`` and others (any model with
             ``coef_`` and ``intercept_``, sparse ones too), or a ``Pipeline`` that ends with one and
             whose other steps are affine: ``StandardScaler``, ``RobustScaler``, ``MinMaxScaler``,
             ``MaxAbsScaler``, ``PCA``, ``TruncatedSVD``, ``SelectKBest`` and the like,
             ``ColumnTransformer`` and pipelines of these. They are folded into the weights, so that
-            features are encrypted as they are. Of ``GridSearchCV`` and the like it is the best.
+            features are encrypted unchanged. Of a search (``GridSearchCV``) it is the best model.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class Linear:
             A public bound on the absolute values of features, which ``client.encrypt(X,
             bound=bound)`` is given as well. It must not depend on the rows that are encrypted.
         precision_bits : int
-            Scores shall be right up to ``2**-precision_bits``.
+            The error of scores must be at most ``2**-precision_bits``.
         slots : int, optional
             At least so many features in a ciphertext; by default all of them, up to 8192, beyond
             which rows take several ciphertexts.
@@ -496,7 +496,7 @@ class Logistic(Linear):
         ----------
         model : object
             ``LogisticRegression``, ``SGDClassifier``, ``LinearSVC``, ``RidgeClassifier``,
-            ``LinearDiscriminantAnalysis`` and the like, for two classes or more (whatever has
+            ``LinearDiscriminantAnalysis`` and others, for two classes or more (any model with
             ``coef_``, ``intercept_`` and ``classes_``), ``OneVsRestClassifier`` of linear models,
             a ``Pipeline`` or a search as of :meth:`Linear.from_sklearn`.
 

@@ -90,7 +90,7 @@ class Progress(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """What a worker says of itself."""
+    """A worker's description of itself."""
 
     number: int
     node: str
@@ -271,7 +271,7 @@ class _WindlassWorker:
         return plan, shelf.server
 
     def _map(self, server: wl.Server, plan: wl.LinearPlan, place: _Place) -> bool:
-        """Maps the constants of a block from its file, which is made where there is none."""
+        """Maps the constants of a block from its file, which is made if it does not exist."""
         path = Path(cast(str, self._options.directory)) / f"{self._names[place]}.prepared"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -537,7 +537,7 @@ class ShardedLinear:
         """Waits for what the workers are building, step by step.
 
         After the constructor these are the plans of the blocks, after :meth:`serve` their
-        constants. Whatever else is called waits by itself.
+        constants. All other methods wait automatically.
 
         Yields
         ------
@@ -925,7 +925,7 @@ class ShardedLookup(ShardedLinear):
     context : Context
     table : array_like of int, shape (rows, fields)
     **options
-        As of :class:`ShardedLinear`, but for the bias.
+        As of :class:`ShardedLinear`, except the bias.
 
     Examples
     --------

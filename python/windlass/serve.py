@@ -85,7 +85,7 @@ class _Bodies:
 
     @contextmanager
     def take(self, what: str, nbytes: int) -> Iterator[None]:
-        """A place, and room for so many bytes; a refusal where there is none."""
+        """A place, and room for this many bytes; a refusal if there is no room."""
         # One that is longer than all the room is read alone.
         if self.places[what] == 0 or (self.bytes and self.bytes + nbytes > self.room):
             raise Problem("busy", "too many bodies are being read", 1)

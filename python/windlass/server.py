@@ -59,8 +59,8 @@ class TableServer:
         Tokens by the name of their client: others are refused. Without it everybody may ask.
     oprf_key : OprfKey, optional
         The key that hides the keys of the table, where it hides them. Every point that a client
-        sends is a guess, and nobody counts them here: where guesses shall be few, ``windlass serve
-        --quota`` does.
+        sends is a guess, and this server does not count them. To limit guesses, use
+        ``windlass serve --quota``.
     key_cache : int
         Bytes of clients' evaluation keys: the longest unused go.
     rows : int

@@ -54,7 +54,7 @@ class _Response:
     body: bytes
 
     def problem(self) -> dict[str, str]:
-        """What it says of a refusal: a stranger's words, shortened."""
+        """The problem details of a refusal: untrusted text, shortened."""
         try:
             said = json.loads(self.body)
         except (ValueError, RecursionError):
@@ -70,7 +70,7 @@ class _Response:
 
 
 def whole_number(text: str) -> int | None:
-    """The number that a header states; None where it states none, or one that nobody means."""
+    """The number that a header states; None if it states none, or an implausible one."""
     digits = text.strip()
     plain = digits.isascii() and digits.isdigit() and len(digits) <= 18
     return int(digits) if plain else None
@@ -224,14 +224,14 @@ class LookupService:
         Returns
         -------
         list of bytes or None
-            None for a key that is not there.
+            None for a missing key.
 
         Raises
         ------
         TableReplaced
             When the service has a table of another layout since: see :meth:`refresh`.
         ServiceUnavailable
-            When it had no time or was not there, however often it was asked.
+            If the service was busy or unreachable in every attempt.
         ServiceError
             When it refused: the attributes say why, and what to do.
         """
@@ -265,7 +265,7 @@ class LookupService:
         return True
 
     def stats(self) -> dict[str, Any]:
-        """What the service says of its table, keys and queue (``GET /stats.json``)."""
+        """The service's figures about its table, keys and queue (``GET /stats.json``)."""
         response = self._send("GET", "/stats.json", None, _TEXT)
         self._expect(response, 200)
         try:
@@ -366,7 +366,7 @@ class LookupService:
         raise error(message, status=response.status, problem=kind, cause=cause, fix=fix)
 
     def _send(self, method: str, path: str, body: bytes | None, most: int) -> _Response:
-        """A request, sent again while the service has no time or is not there."""
+        """Send a request; repeat it while the service is busy or unreachable."""
         wait = 0.5
         for attempt in range(self._retries + 1):
             try:

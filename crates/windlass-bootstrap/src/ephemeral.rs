@@ -20,8 +20,9 @@ pub(super) fn secret_norm(shape: &Shape, weight: u32) -> Bound {
 pub(super) struct EphemeralSecret(pub Zeroizing<Vec<i64>>);
 
 impl EphemeralSecret {
-    /// Draws until norm and rows are within the bounds that the plan counts on. Of a rejected
-    /// secret it shows that it was rejected, by which of the two; of the one that is kept nothing.
+    /// Draws until norm and rows are within the bounds that the plan assumes. It reveals how many
+    /// secrets were rejected and which bound each failed, but nothing about the secret that is
+    /// kept.
     pub fn generate(
         shape: &Shape,
         spec: &BootstrapSpec,

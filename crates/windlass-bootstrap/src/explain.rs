@@ -23,9 +23,9 @@ impl BootstrapPlan {
         self.ephemeral_security().bits
     }
 
-    /// The random events that the noise bounds of one refresh rest on, counted by running the
-    /// pipeline on noise bounds: an upper bound for every ciphertext, whatever levels its noise
-    /// leads to.
+    /// The random events on which the noise bounds of one refresh depend. They are counted by
+    /// running the pipeline on noise bounds. The result is an upper bound for every ciphertext, for
+    /// all levels that its noise leads to.
     pub fn random_events(&self) -> RandomEvents {
         self.schedule.events
     }

@@ -21,8 +21,9 @@ pub(super) struct KeyRule {
 }
 
 impl KeyRule {
-    /// Where a few more keys save a few hundredths of the price, the time is the same when it is
-    /// measured, and the keys are not there: a key counts for a fifth of what it does once.
+    /// The weight of a key in the price, as a fraction of the cost of using it once. A few more keys
+    /// can save a few hundredths of the forecast price, but the measured time is the same, and the
+    /// keys must be made.
     const PRICE: f64 = 0.2;
 
     /// Prices that are tried where few keys are asked for.

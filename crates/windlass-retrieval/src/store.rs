@@ -87,8 +87,8 @@ fn bad(path: &Path, reason: impl Into<String>) -> Error {
     Error::BadFile { path: path.to_owned(), reason: reason.into() }
 }
 
-/// A file that says what a table is made of and cannot be read. Which table it was, nobody can
-/// tell: nothing is made in its place.
+/// The error for a manifest that cannot be read. Its table cannot be identified, so nothing
+/// replaces it.
 fn damaged(path: &Path, reason: &str) -> Error {
     let remedy = if path.ends_with(BUILDING) {
         "remove this file and prepare the table again, which begins anew"
@@ -113,7 +113,7 @@ fn from_system(path: &Path, error: std::io::Error) -> Error {
     bad(path, WireError::from(error).to_string())
 }
 
-/// Puts a file with this content in place of what is there, in one step.
+/// Replaces a file with this content atomically.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write_over(path, bytes).map_err(|error| bad(path, error.to_string()))
 }
@@ -344,7 +344,7 @@ pub(crate) fn create(
     Table::open(dir, false)
 }
 
-/// Prepares the pieces that are not there yet, side by side.
+/// Prepares the missing pieces in parallel.
 fn make_pieces(
     dir: &Path,
     manifest: &Manifest,

@@ -11,7 +11,7 @@ pub struct Wish {
     pub query: Option<u64>,
     /// Most bytes of the answer for one row.
     pub answer: Option<u64>,
-    /// Rows that there shall be room for, where that are more than there are.
+    /// The number of rows to reserve room for, if it is larger than the number of rows.
     pub room: Option<usize>,
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A number in a message: whatever integer or real number was given, as it was given.
+/// A number in a message: an integer or a real number, exactly as it was given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
     /// An integer of at least 0.

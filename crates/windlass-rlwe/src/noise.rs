@@ -58,7 +58,7 @@ pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
 /// Noise bounds of one parameter set and one plaintext modulus t = p^r, in the canonical norm of ε
 /// (see the module's page).
 ///
-/// All methods return bounds on ‖ε‖ that hold but for the stated failure probability of each random
+/// All methods return bounds on ‖ε‖ that hold except with the stated probability for each random
 /// event; [`RandomEvents`] adds events up.
 #[derive(Debug, Clone)]
 pub struct NoiseModel {
@@ -218,8 +218,8 @@ impl NoiseModel {
         log2_q - 1.0 - (self.coefficient_factor * a).bits()
     }
 
-    /// Whether decryption under modulus 2^{log2_q} is right for certain (but for the failure
-    /// probabilities of the bound).
+    /// Whether decryption under modulus 2^{log2_q} is guaranteed to be right (except with the failure
+    /// probability of the bound).
     pub fn decryptable(&self, log2_q: f64, a: Bound) -> bool {
         // The centred lift of residues is exact up to (1/2 − 2^{−30})·Q.
         self.capacity(log2_q, a) > 1e-8

@@ -30,7 +30,7 @@ pub enum Assurance {
         /// The name of the set.
         name: String,
     },
-    /// The parameters of a published paper, whatever their security.
+    /// The parameters of a published paper, with any security.
     Paper {
         /// The name of the set.
         name: String,

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Values in use, by what determines them: equal keys give the same `Arc`. What nobody holds any
-/// more is forgotten.
+/// Values in use, by key. Equal keys give the same `Arc`. A value that is no longer used is
+/// dropped.
 #[derive(Debug)]
 pub struct Registry<K, V>(Mutex<Option<HashMap<K, Weak<V>>>>);
 
@@ -23,9 +23,9 @@ impl<K, V> Registry<K, V> {
 }
 
 impl<K: Eq + Hash, V> Registry<K, V> {
-    /// The value of this key, made by `build` if there is none. Threads that ask for one key at a
-    /// time get one value, even where several of them have built it; nobody waits while another
-    /// builds.
+    /// The value of this key; `build` makes it if it is not in use yet. Threads that ask for one key
+    /// at the same time get one value, even if several of them built it. No thread waits for another to
+    /// build.
     ///
     /// # Errors
     /// Those of `build`.

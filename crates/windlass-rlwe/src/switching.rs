@@ -110,8 +110,8 @@ impl SwitchingKey {
         context.gadget().skipped(covering) + context.gadget().active(covering).len()
     }
 
-    /// A key of the pair `id` whose halves b_0, a_0, b_1, a_1, .. are given as they shall lie in
-    /// memory; a key that a file holds ready for use. That the a halves come from the seed is
+    /// A key of the pair `id` from its halves b_0, a_0, b_1, a_1, .. in their memory layout, as a file of
+    /// ready keys holds them. **Warning.** It is not checked that the a halves come from the seed.
     /// taken on trust.
     ///
     /// # Errors

@@ -40,7 +40,7 @@ const LENGTH: std::ops::Range<usize> = 60..68;
 /// Where the kind stands.
 const KIND: std::ops::Range<usize> = 10..12;
 
-/// What a header says of its payload.
+/// The description of a payload in its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label {
     /// What the payload is.
@@ -118,8 +118,8 @@ pub(super) fn kind_of(bytes: &[u8]) -> Option<Kind> {
     said_kind(bytes).filter(|_| bytes.starts_with(&MAGIC))
 }
 
-/// What a whole container says of its payload, and the payload: of this kind, of any context and
-/// key pair.
+/// The description of a payload in a complete container, and the payload. It must be of this kind;
+/// any context and key pair are accepted.
 pub(super) fn open_any(bytes: &[u8], kind: Kind, limit: u64) -> Result<(Label, &[u8]), WireError> {
     // What is too short for a context is refused for that.
     let context = bytes.get(CONTEXT).and_then(|hash| hash.try_into().ok()).unwrap_or_default();

@@ -23,8 +23,8 @@ pub enum Access {
     Fixed,
 }
 
-/// Who may do what with a new file of this kind: a secret key is for its owner only, and nobody
-/// writes to what others may have mapped.
+/// The permissions of a new file of this kind. Only its owner may read a secret key, and no one may
+/// write to a file that others may have mapped.
 pub(super) fn access_of(kind: Kind) -> Access {
     match kind {
         _ if kind.is_secret() => Access::Owner,
@@ -131,7 +131,7 @@ pub fn write_new_with(
     build(path, access, write, |temporary| move_new(temporary, path))
 }
 
-/// Writes a public file in place of what is there, in one step: readers see one or the other.
+/// Replaces a public file atomically: readers see the old or the new file.
 ///
 /// # Errors
 /// [`WireError::Io`]; then the old file stays as it was.
@@ -168,9 +168,9 @@ pub fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// What names for work in progress end in: `.TOKEN.PID.windlass-part`. Numbers of processes come
-/// again, in containers at once; the token, 16 random digits, does not, and so nobody takes what
-/// another process left, or is writing, for its own.
+/// The suffix of unfinished files: `.TOKEN.PID.windlass-part`. Process numbers repeat, in
+/// containers even at the same time. The token, 16 random digits, does not. So no process mistakes
+/// a file that another process left, or is writing, for its own.
 pub fn part_suffix() -> String {
     static TOKEN: OnceLock<u64> = OnceLock::new();
     // Seeded by the system for each process.
@@ -280,7 +280,7 @@ mod tests {
         build(&path, Access::Public, write, place).unwrap();
     }
 
-    /// One of them makes the file, the others are told so, and nobody takes away what another is
+    /// One thread makes the file, the others get an error, and no thread removes a file that another is
     /// writing.
     #[test]
     fn threads_that_write_one_file_do_not_disturb_each_other() {

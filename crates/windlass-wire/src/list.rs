@@ -12,7 +12,7 @@ use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum NumberKind {
-    /// Elements of the slot ring, or whatever only the sender and the receiver know.
+    /// Elements of the slot ring, or data in a form that only the sender and the receiver know.
     Elements,
     /// Integers, of which the upper half of the residues stands for the negative ones.
     Signed,

@@ -134,8 +134,8 @@ pub(super) fn map(path: &Path, expected: &Expected) -> Result<(KeyId, Arc<Mappin
     Ok((key, file))
 }
 
-/// A container in memory of somebody else, if it is whole and what was expected; gives its key pair
-/// too.
+/// A container in memory that another owner provides, if it is complete and as expected. Also
+/// returns its key pair.
 ///
 /// Errors: as [`open`].
 pub(super) fn share(memory: Arc<Mapping>, expected: &Expected) -> Result<(KeyId, Arc<Mapping>), WireError> {

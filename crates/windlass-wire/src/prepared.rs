@@ -72,7 +72,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         Self { context, engine, plan, fingerprint: plan.fingerprint() }
     }
 
-    /// Writes the constants to a new file, which nobody may write to, and gives its size in bytes.
+    /// Writes the constants to a new read-only file, and returns its size in bytes.
     ///
     /// Memory: one MiB. Cost: one pass of SHA-256.
     ///

@@ -51,7 +51,7 @@ impl ReadyKeys {
         Ok(Self(Arc::new(keys)))
     }
 
-    /// Writes the keys to a new file, which nobody may write to, and gives its size in bytes.
+    /// Writes the keys to a new read-only file, and returns its size in bytes.
     ///
     /// Memory: one MiB. Cost: one pass of SHA-256.
     ///

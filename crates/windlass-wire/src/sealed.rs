@@ -199,9 +199,9 @@ fn seal_with(
 /// Cost: that of the passphrase, which the file states.
 ///
 /// # Errors
-/// [`WireError::WrongPassphrase`], also for a file that somebody changed and whose checksum they
-/// mended; [`WireError::NotSealed`] for a key that is not encrypted; every other [`WireError`] for
-/// bytes that are no such file.
+/// [`WireError::WrongPassphrase`], also for a file that was changed and given a matching
+/// checksum; [`WireError::NotSealed`] for a key that is not encrypted; any other [`WireError`] for
+/// bytes that are not such a file.
 pub fn open_secret(sealed: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<Vec<u8>>, WireError> {
     let Sealed { outer, cost, salt, nonce, encrypted, tag } = Sealed::read(sealed, None)?;
     let cipher = ChaCha20Poly1305::new((&*cost.stretch(passphrase, &salt)?).into());
@@ -222,7 +222,7 @@ pub fn open_secret(sealed: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<V
 /// is the hash of the parameters that the key must be of; none takes any.
 ///
 /// # Errors
-/// As [`open_secret`], but for [`WireError::WrongPassphrase`]; [`WireError::OtherContext`].
+/// As [`open_secret`], except [`WireError::WrongPassphrase`]; [`WireError::OtherContext`].
 pub fn check_sealed(sealed: &[u8], context: Option<&ContextHash>) -> Result<(), WireError> {
     Sealed::read(sealed, context).map(drop)
 }
@@ -325,7 +325,7 @@ mod tests {
         assert_eq!(sealed, include_bytes!("../../windlass/tests/golden/sealed-secret-key-v2.bin"));
     }
 
-    /// Whoever knows the passphrase may put any key inside; the header is what is looked at first.
+    /// A party with the passphrase may put any key inside; the header is checked first.
     #[test]
     fn a_header_that_names_another_key_is_refused() {
         let label = golden_label();

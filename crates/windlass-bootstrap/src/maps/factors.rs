@@ -183,10 +183,10 @@ impl Axes {
         Ok(Self { m, p, list: shape.axes().to_vec(), degree: arith::multiplicative_order(p % m, m) })
     }
 
-    /// Chooses the first factor: the fewest axes on which p has its full order d and leaves a
-    /// cyclic quotient, of these the least index. Where there are none, the fewest axes on which p
-    /// has its full order, one after the other: each takes what the ones before it left of the
-    /// powers of p.
+    /// Chooses the first factor: the fewest axes on which p has its full order d and which leave a
+    /// cyclic quotient; among these, the smallest index. If there are no such axes, the fewest axes
+    /// on which p has its full order, one after another: each takes the powers of p that the
+    /// earlier ones left.
     fn standard(&self) -> Factors {
         let firsts = self.firsts();
         firsts.iter().find_map(|subset| self.cyclic(subset, &self.others(subset))).unwrap_or_else(|| {

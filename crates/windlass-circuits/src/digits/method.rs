@@ -39,14 +39,14 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute>;
 
     /// A chain of products instead of polynomials from precision to precision. It is checked like
-    /// those, on the values that occur if one digit continues the others, and compared with the
-    /// routes by price.
+    /// those; for a single digit, on the arguments that occur alone. It is compared with the routes
+    /// by price.
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         None
     }
 
-    /// A chain that divides as it goes, in place of rows digit by digit. Checked on every
-    /// residue, of which there may be 2^16 at most; compared with the others.
+    /// A chain that divides after each product, instead of rows digit by digit. It is checked on
+    /// every residue (at most 2^16), and compared with the others by price.
     fn halving(&self, _: &DigitSpec) -> Option<HalvingChain> {
         None
     }

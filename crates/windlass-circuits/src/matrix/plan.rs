@@ -109,8 +109,9 @@ impl<R: Plannable> MatrixPlan<R> {
         &self.products
     }
 
-    /// Whether entries lie in blocks, whose products are added or which meet copies of the vector: what
-    /// stands beside the entries of a product, or of the vector, is not zero then.
+    /// Whether entries lie in blocks whose products are added, or which are multiplied by copies of
+    /// the vector. If so, the slots beside the entries of the product, or of the vector, are not
+    /// zero.
     pub fn is_folded(&self) -> bool {
         self.sum().is_some() || self.copies().is_some()
     }

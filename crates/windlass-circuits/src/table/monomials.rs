@@ -48,8 +48,8 @@ pub(super) fn terms(modulus: PrimePower, values: &[u64], digits: &[i64]) -> Vec<
     terms.filter(|&(_, c)| c != 0).collect()
 }
 
-/// The values in the order of digits: place Σ_j k_j·p^j has that of x = Σ_j d_{k_j}·p^j, d_k digit
-/// number k of those that there are.
+/// The values in the order of digits: place Σ_j k_j·p^j has the value of x = Σ_j d_{k_j}·p^j, where
+/// d_k is digit number k in the list.
 fn in_digits(values: &[u64], digits: &[i64]) -> Vec<u64> {
     let (p, length) = (digits.len(), values.len() as i64);
     let argument = |place: usize| {

@@ -279,8 +279,8 @@ fn group_value(chain: &TraceChain, spec: &TraceSpec, factors: std::ops::Range<us
     })
 }
 
-/// What a group of several factors may multiply out to. A search looks at groups of every size; who
-/// asks for a number of groups gets larger ones.
+/// The maximum number of automorphisms of a group of several factors. A search considers groups of
+/// every size up to it. If the caller sets the number of groups, larger ones are allowed.
 fn largest_group(spec: &TraceSpec) -> u64 {
     if spec.groups.is_some() { 64 * LARGEST_GROUP } else { LARGEST_GROUP }
 }

@@ -30,7 +30,7 @@ pub struct Neighbour {
     pub score: f64,
 }
 
-/// Who asks: a secret key for tables of one shape.
+/// A client: a secret key for tables of one shape.
 #[derive(Debug)]
 pub struct SearchClient {
     shape: SearchShape,
