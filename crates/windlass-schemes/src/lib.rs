@@ -1,11 +1,11 @@
 //! The schemes of Windlass: BGV and BFV on one engine, CKKS, and an exact mock without encryption.
 //!
-//! - [`params`]: parameter sets.
-//! - [`plaintext`]: plaintexts.
-//! - [`schemes`]: ciphertexts, engines, clients and keys of every scheme.
-//! - [`switching`]: the operations that circuits can use on every scheme.
-//! - [`evaluator`]: the further operations of exact schemes.
-//! - [`error`]: the errors of the whole library, including bootstrapping and files. All layers
+//! - [`params`][]: parameter sets.
+//! - [`plaintext`][]: plaintexts.
+//! - [`schemes`][]: ciphertexts, engines, clients and keys of every scheme.
+//! - [`switching`][]: the operations that circuits can use on every scheme.
+//! - [`evaluator`][]: the further operations of exact schemes.
+//! - [`error`][]: the errors of the whole library, including bootstrapping and files. All layers
 //!   share one type.
 //!
 //! Programs depend on the crate `windlass`, which re-exports all of this under its own name.

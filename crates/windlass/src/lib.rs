@@ -75,11 +75,11 @@
 //!
 //! # The layers below
 //!
-//! - [`schemes`]: the engines inside clients and servers, with explicit levels, noise bounds and
+//! - [`schemes`][]: the engines inside clients and servers, with explicit levels, noise bounds and
 //!   seeds.
-//! - [`circuits`]: the circuits that run on these engines.
-//! - [`bootstrap`]: the bootstrapping pipeline as a value.
-//! - [`wire`]: file formats.
+//! - [`circuits`][]: the circuits that run on these engines.
+//! - [`bootstrap`][]: the bootstrapping pipeline as a value.
+//! - [`wire`][]: file formats.
 //! - [`lookup`] and [`scoring`]: two applications.
 //! - [`rlwe`] and [`ring`]: the crates underneath.
 //! crates underneath.

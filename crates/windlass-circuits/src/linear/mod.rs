@@ -8,9 +8,9 @@
 //!
 //! The rooms, each of which knows only those before it:
 //!
-//! - [`map`]: what a map is, whatever its constants are written in, and grids of maps;
+//! - [`map`][]: what a map is, whatever its constants are written in, and grids of maps;
 //! - `build`: maps from matrices, blocks, permutations, kernels, and inverses;
-//! - [`plan`]: ways to evaluate a map, as data that is priced, explained and asked for its keys;
+//! - [`plan`][]: ways to evaluate a map, as data that is priced, explained and asked for its keys;
 //! - `run`: plans at work on an evaluator.
 
 mod build;
