@@ -82,7 +82,6 @@
 //! - [`wire`][]: file formats.
 //! - [`lookup`] and [`scoring`]: two applications.
 //! - [`rlwe`] and [`ring`]: the crates underneath.
-//! crates underneath.
 #![forbid(unsafe_code)]
 
 pub mod front;
