@@ -11,6 +11,8 @@ mod lambda;
 mod measure;
 mod missing;
 mod options;
+#[cfg(test)]
+mod options_tests;
 mod page;
 mod peers;
 mod published;

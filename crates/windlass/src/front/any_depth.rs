@@ -32,13 +32,13 @@ impl Context {
     /// `depth` and `linear_maps` of the specification are ignored. Between two refreshes at least
     /// one multiplication fits, and at least `capacity` bits remain. Both the main key and the
     /// ephemeral key have the requested security. A prime p that is not 1 modulo m gives few slots
-    /// ([`Params::filling_prime`]); set `slots` to ask for more.
+    /// ([`crate::Params::filling_prime`]); set `slots` to ask for more.
     ///
     /// Cost: one bootstrapping is planned for each set that is tried, which takes seconds. A search
     /// of composite rings takes a minute or more ([`Self::plan_any_depth_observed`] reports
     /// progress).
     /// # Errors
-    /// [`Error::OutOfRange`] and [`Error::Ring`] as [`Params::plan`] returns them, also for less
+    /// [`Error::OutOfRange`] and [`Error::Ring`] as [`crate::Params::plan`] returns them, also for less
     /// than 128 bits of security. [`Error::NoParameters`] says what the last set lacked, and names
     /// alternatives that were found to work.
     pub fn plan_any_depth(spec: &ParamSpec) -> Result<Self> {
