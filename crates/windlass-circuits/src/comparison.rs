@@ -14,7 +14,7 @@ use super::slot_function::{SlotFunction, check_integers};
 
 /// A function of the difference of two integers in each slot, modulo a prime p.
 ///
-#[doc = include_str!("examples/comparison.md")]
+#[cfg_attr(not(doctest), doc = include_str!("examples/comparison.md"))]
 #[derive(Debug, Clone)]
 pub struct Comparison {
     name: String,

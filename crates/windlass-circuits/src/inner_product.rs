@@ -14,7 +14,7 @@ use super::trace::{TraceChain, TracePlan, TraceSpec};
 
 /// `Σ_j a_j·b_j` in every slot, for two encrypted vectors.
 ///
-#[doc = include_str!("examples/inner_product.md")]
+#[cfg_attr(not(doctest), doc = include_str!("examples/inner_product.md"))]
 #[derive(Debug, Clone)]
 pub struct InnerProduct {
     total: TracePlan,

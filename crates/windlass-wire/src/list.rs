@@ -52,7 +52,7 @@ impl NumberKind {
 /// Every row has at least one number in each of its ciphertexts and at most n, the dimension of the
 /// ring. How many there really are follows from the slots after decryption: [`Self::assemble`].
 ///
-#[doc = include_str!("examples/list.md")]
+#[cfg_attr(not(doctest), doc = include_str!("examples/list.md"))]
 #[derive(Debug, Clone)]
 pub struct CiphertextList<C> {
     rows: u32,

@@ -15,7 +15,7 @@ use super::removal::DigitRemoval;
 /// (−p^e/2, p^e/2) for the modulus p^e at which it is made; for p = 2, where half a unit of the
 /// result comes on top of it, as long as −2^{e−1} ≤ a·b + 2^{k−1} < 2^{e−1}.
 ///
-#[doc = include_str!("../examples/fixed_point.md")]
+#[cfg_attr(not(doctest), doc = include_str!("../examples/fixed_point.md"))]
 #[derive(Debug, Clone)]
 pub struct FixedPointProduct {
     /// Modulo p^e, p^{e−k}, .., as long as digits are left.

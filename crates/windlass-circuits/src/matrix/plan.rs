@@ -74,7 +74,7 @@ pub(super) struct FoldedSum {
 /// Vectors longer than the slots are several ciphertexts, as a [`crate::LinearGrid`] has
 /// them.
 ///
-#[doc = include_str!("../examples/matrix.md")]
+#[cfg_attr(not(doctest), doc = include_str!("../examples/matrix.md"))]
 #[derive(Debug, Clone)]
 pub struct MatrixPlan<R: Plannable = Arc<SlotRing>> {
     products: LinearPlan<R>,

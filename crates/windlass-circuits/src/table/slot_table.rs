@@ -37,7 +37,7 @@ use crate::slot_function::check_integers;
 /// and others no more. Source: 2015, §1 of Halevi–Shoup asks for it in a refresh
 /// (`Bootstrapper::refresh_with_table`); the digits are theirs (§5.3).
 ///
-#[doc = include_str!("../examples/slot_table.md")]
+#[cfg_attr(not(doctest), doc = include_str!("../examples/slot_table.md"))]
 #[derive(Debug, Clone)]
 pub struct SlotTable {
     modulus: PrimePower,
