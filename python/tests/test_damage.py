@@ -243,7 +243,7 @@ def test_too_little_memory_leaves_nothing_half_written(tmp_path: Path) -> None:
         elif code == -signal.SIGABRT:
             assert "memory allocation of" in said, said
         else:
-            # Python's own memory, threads that do not start, or an error whose text found no memory.
+            # Python's own memory, threads that do not start, or no memory for the error's text.
             textless = said.rstrip().endswith("InternalError")
             assert code == 0 or "MemoryError" in said or "thread" in said or textless, (code, said)
         for path in at.iterdir():
