@@ -272,6 +272,11 @@ def _module(name: str, tree: ast.Module, page: str) -> list[str]:
     return lines
 
 
+def _module_page(name: str) -> str:
+    """The page of a module. Its name differs from that of a class: `Server` has server.md."""
+    return f"windlass.{name}.md"
+
+
 def _learn_names(
     classes: dict[str, ast.ClassDef], functions: dict[str, Function], modules: dict[str, ast.Module]
 ) -> None:
@@ -289,7 +294,7 @@ def _learn_names(
         for one in _public(tree):
             # Functions have names that are words as well: those are links with their module alone.
             label = one.name if isinstance(one, ast.ClassDef) else f"{name}.{one.name}"
-            NAMES.setdefault(label, f"{name}.md#{one.name.lower()}")
+            NAMES.setdefault(label, f"{_module_page(name)}#{one.name.lower()}")
 
 
 def build() -> dict[str, str]:
@@ -327,7 +332,8 @@ def build() -> dict[str, str]:
         lines += markdown(getattr(extension, name).__doc__, "functions.md")
     pages["functions.md"] = "\n".join(lines)
     for name, tree in modules.items():
-        pages[f"{name}.md"] = "\n".join(_module(name, tree, f"{name}.md"))
+        page = _module_page(name)
+        pages[page] = "\n".join(_module(name, tree, page))
 
     public = [name for name in package.__all__ if not name.startswith("_")]
     known = {label.rsplit(".", 1)[-1] for label in NAMES} | set(modules)
@@ -348,7 +354,7 @@ def build() -> dict[str, str]:
     lines += ["## Modules in Python", "", "| | |", "|---|---|"]
     for name, tree in modules.items():
         summary = prose(_summary(ast.get_docstring(tree)), "index.md")
-        lines.append(f"| [`windlass.{name}`]({name}.md) | {summary} |")
+        lines.append(f"| [`windlass.{name}`]({_module_page(name)}) | {summary} |")
     pages["index.md"] = "\n".join([*lines, ""])
     return pages
 
