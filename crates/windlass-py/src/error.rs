@@ -155,8 +155,12 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
 
 /// The same error with the name of the file that it is about.
 pub fn of_file(py: Python<'_>, error: PyErr, path: &std::path::Path) -> PyErr {
+    // Where the module of errors could not be imported, for want of memory, the error is Python's own.
+    let Some(errors) = ERRORS.get(py) else {
+        return error;
+    };
     let named = || {
-        let class = ERRORS.get(py).ok_or_else(|| plain(py, "InternalError", ""))?.bind(py).getattr("FileError")?;
+        let class = errors.bind(py).getattr("FileError")?;
         if !error.value(py).is_instance(&class)? {
             return Ok::<_, PyErr>(error.clone_ref(py));
         }
