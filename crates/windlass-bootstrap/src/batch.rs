@@ -16,9 +16,9 @@ use windlass_schemes::evaluator::Evaluator;
 use windlass_schemes::switching::Switching;
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::ends::{Ends, Own, nest};
 use super::explain::rounded_down;
 use super::interpreter::{Circuit, Ct, Machine};
+use super::pack_unpack::{Own, PackUnpack, nest};
 use super::pipeline::{Parts, Separation, Step, most_parts};
 use super::schedule::BatchForecast;
 
@@ -26,7 +26,7 @@ use super::schedule::BatchForecast;
 #[derive(Debug, Clone)]
 pub struct BatchPlan {
     plan: Arc<BootstrapPlan>,
-    ends: Ends,
+    ends: PackUnpack,
     forecast: BatchForecast,
 }
 
@@ -46,7 +46,7 @@ impl BatchPlan {
         };
         let level = plan.stages().last().map_or(1, |stage| stage.level);
         let keys = plan.required_key_levels().into_iter().filter(|&(_, held)| held >= level);
-        let ends = Ends::new(&plan.pipeline, unpacking, keys.map(|(element, _)| element).collect(), level)?;
+        let ends = PackUnpack::new(&plan.pipeline, unpacking, keys.map(|(element, _)| element).collect(), level)?;
         let forecast = plan.pipeline.batch_forecast(&plan.schedule, &ends)?;
         Ok(Self { plan: Arc::clone(plan), ends, forecast })
     }
@@ -91,13 +91,13 @@ impl BatchPlan {
     pub fn price(&self, count: usize) -> f64 {
         let (plan, count) = (&*self.plan, count.min(self.size()));
         match &self.ends {
-            Ends::Shared => {
+            PackUnpack::Shared => {
                 let place = |parts: &Parts| CostModel::at_level(plan.params(), plan.schedule.level(parts.together));
                 let gather = |parts: &&Parts| parts.by.price([None, Some(&place(parts))]);
                 nest(&plan.pipeline.steps).iter().map(gather).sum::<f64>()
                     + plan.price_apart_of(&plan.pipeline.steps, count)
             }
-            Ends::Own { parts, level } => {
+            PackUnpack::Own { parts, level } => {
                 let cost = CostModel::at_level(plan.params(), *level);
                 plan.price() + parts.by.price([Some(&cost), Some(&cost)])
             }
@@ -132,8 +132,8 @@ impl BatchPlan {
     /// The number of reports of a batch: how often stages begin.
     pub(super) fn reports(&self, count: usize) -> usize {
         match self.ends {
-            Ends::Own { .. } => self.plan.stages().iter().map(|stage| stage.times).sum(),
-            Ends::Shared => stages_begun(&self.plan.pipeline.steps, count),
+            PackUnpack::Own { .. } => self.plan.stages().iter().map(|stage| stage.times).sum(),
+            PackUnpack::Shared => stages_begun(&self.plan.pipeline.steps, count),
         }
     }
 
@@ -169,7 +169,7 @@ impl BatchPlan {
     /// What splits by monomials have multiplied the results by.
     pub(super) fn multiple(&self) -> u64 {
         match &self.ends {
-            Ends::Own { parts, .. } if matches!(parts.by, Separation::Monomials(_)) => parts.by.parts() as u64,
+            PackUnpack::Own { parts, .. } if matches!(parts.by, Separation::Monomials(_)) => parts.by.parts() as u64,
             _ => 1,
         }
     }

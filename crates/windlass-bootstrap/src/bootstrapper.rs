@@ -349,7 +349,7 @@ impl Refresh<Ciphertext> for Bootstrapper {
 
     /// What is spent may bring the ciphertext to a lower level, so more is kept back than its own
     /// level needs where a lower one needs more.
-    fn spare_bits(&self, ct: &Ciphertext) -> f64 {
+    fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
         let schedule = &self.plan.schedule;
         self.circuit.message.capacity(ct) - schedule.least_input_bits.max(schedule.needed_bits(ct.level()))
     }

@@ -167,7 +167,7 @@ impl Refresh<ClearCiphertext> for ClearBootstrapper {
         in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), several)
     }
 
-    fn spare_bits(&self, _: &ClearCiphertext) -> f64 {
+    fn headroom_bits(&self, _: &ClearCiphertext) -> f64 {
         f64::INFINITY
     }
 }

@@ -7,10 +7,10 @@ use windlass_rlwe::{Bound, RandomEvents};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 
 use super::encapsulation::EncryptedSecret;
-use super::ends::Ends;
 use super::forecast::{Expected, Forecast};
 use super::interpreter::{Circuit, Machine, run};
 use super::output_level;
+use super::pack_unpack::PackUnpack;
 use super::pipeline::{Pipeline, Step};
 use super::stage::StageName;
 
@@ -295,7 +295,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// [`BootstrapError::ChainTooShort`] where a batch cannot be gathered, or leaves nothing.
-    pub fn batch_forecast(&self, schedule: &Schedule, ends: &Ends) -> Result<BatchForecast> {
+    pub fn batch_forecast(&self, schedule: &Schedule, ends: &PackUnpack) -> Result<BatchForecast> {
         let circuit = self.forecasts(&self.steps)?;
         let both = || [&self.message, &self.working].map(|slots| Forecast::new(&self.params, slots));
         let own = ends.circuit(both)?;

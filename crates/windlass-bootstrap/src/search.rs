@@ -359,7 +359,7 @@ fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDi
     let sum = |size: u64| top.hoist + (size - 1) as f64 * top.hoisted_automorphism + top.mod_down;
     let d = degree as f64;
     let rest = match spec.packed {
-        true => sum(degree) + d * d * top.multiply_constant + d * (top.mod_down + low.multiply_narrow),
+        true => sum(degree) + d * d * top.multiply_constant + d * (top.mod_down + low.multiply_base_q),
         false => arith::factor(degree).iter().map(|&(q, e)| f64::from(e) * sum(q)).sum(),
     };
     map(&top) + map(&low) + rest

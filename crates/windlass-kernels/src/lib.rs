@@ -14,15 +14,15 @@ pub mod isa;
 mod lanes;
 pub mod mapping;
 pub mod modulus;
-pub mod narrow;
 pub mod ntt;
 pub mod overflow;
 pub mod reference;
 pub mod rows;
 pub mod scan;
+pub mod u32_rows;
 
 pub use error::KernelError;
 pub use isa::Isa;
 pub use mapping::Mapping;
 pub use modulus::Modulus;
-pub use ntt::{Automorphism, Axis, NarrowPlan, NttPlan, Shape};
+pub use ntt::{Automorphism, Axis, NttPlan, Shape, U32Plan};

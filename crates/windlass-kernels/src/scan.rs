@@ -7,11 +7,11 @@
 //! stays near the processor while all columns pass.
 
 use crate::isa::Isa;
-use crate::lanes::dispatch_narrow;
-use crate::lanes::narrow::{Narrow, NarrowKernel, NarrowModulus};
+use crate::lanes::dispatch_u32;
+use crate::lanes::u32_lanes::{U32Kernel, U32Lanes, U32Modulus};
 use crate::modulus::Modulus;
 
-pub use crate::lanes::narrow::WIDTH;
+pub use crate::lanes::u32_lanes::WIDTH;
 
 /// Eight residues of two columns, or of two ciphertext parts.
 pub type Two = [[i32; WIDTH]; 2];
@@ -20,7 +20,7 @@ pub type Two = [[i32; WIDTH]; 2];
 pub type Sums = [[[u32; WIDTH]; 2]; 2];
 
 /// Largest size in bits of the primes of tables.
-pub const MAX_BITS: u32 = NarrowModulus::MAX_BITS;
+pub const MAX_BITS: u32 = U32Modulus::MAX_BITS;
 
 /// A canonical residue as tables hold it: centred.
 pub fn table_word(q: Modulus, residue: u64) -> i32 {
@@ -40,41 +40,41 @@ pub fn query_factor(q: Modulus) -> u64 {
 }
 
 struct Scan<'a> {
-    modulus: NarrowModulus,
+    modulus: U32Modulus,
     rows: usize,
     table: &'a [Two],
     queries: &'a [&'a [Two]],
     out: &'a mut [Sums],
 }
 
-impl NarrowKernel for Scan<'_> {
+impl U32Kernel for Scan<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, narrow: N) {
+    fn run<N: U32Lanes>(self, lanes: N) {
         let Self { modulus, rows, table, queries, out } = self;
         let m = &modulus;
         for (pair, out) in table.chunks_exact(rows).zip(out.chunks_exact_mut(queries.len())) {
             for (query, out) in queries.iter().zip(out) {
-                let mut sums = [[narrow.zero(); 2]; 2];
+                let mut sums = [[lanes.zero(); 2]; 2];
                 for (pair, query) in pair.chunks(m.terms).zip(query.chunks(m.terms)) {
                     for (columns, parts) in pair.iter().zip(query) {
-                        let [x, y] = [narrow.load(&columns[0]), narrow.load(&columns[1])];
-                        let [b, a] = [narrow.load(&parts[0]), narrow.load(&parts[1])];
-                        sums[0][0] = narrow.add_product(sums[0][0], x, b);
-                        sums[0][1] = narrow.add_product(sums[0][1], x, a);
-                        sums[1][0] = narrow.add_product(sums[1][0], y, b);
-                        sums[1][1] = narrow.add_product(sums[1][1], y, a);
+                        let [x, y] = [lanes.load(&columns[0]), lanes.load(&columns[1])];
+                        let [b, a] = [lanes.load(&parts[0]), lanes.load(&parts[1])];
+                        sums[0][0] = lanes.add_product(sums[0][0], x, b);
+                        sums[0][1] = lanes.add_product(sums[0][1], x, a);
+                        sums[1][0] = lanes.add_product(sums[1][0], y, b);
+                        sums[1][1] = lanes.add_product(sums[1][1], y, a);
                     }
                     for column in &mut sums {
                         for part in column {
-                            *part = narrow.fold(m, *part);
+                            *part = lanes.reduce_partly(m, *part);
                         }
                     }
                 }
                 for column in 0..2 {
                     for part in 0..2 {
-                        narrow.store(m, &mut out[column][part], sums[column][part]);
+                        lanes.store(m, &mut out[column][part], sums[column][part]);
                     }
                 }
             }
@@ -95,7 +95,7 @@ pub fn scan(isa: Isa, q: Modulus, rows: usize, table: &[Two], queries: &[&[Two]]
     if queries.is_empty() {
         return;
     }
-    dispatch_narrow(isa, Scan { modulus: NarrowModulus::new(q), rows, table, queries, out });
+    dispatch_u32(isa, Scan { modulus: U32Modulus::new(q), rows, table, queries, out });
 }
 
 #[cfg(test)]

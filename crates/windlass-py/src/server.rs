@@ -94,7 +94,7 @@ impl PyServer {
                 Kind::Exact(context) => {
                     let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
                     if let Some((plan, path)) = bootstrapping {
-                        let files = BootstrapContext::new(&plan, context.files().context(), context.scheme());
+                        let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
                         list.push((plan, wire::load(&path, &files)?.0));
                     }
                     let keys = ReadyKeys::share(memory, context.files())?;
@@ -122,7 +122,7 @@ impl PyServer {
                 let keys: EvaluationKeys = context.load(&path)?;
                 let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
                 if let Some((plan, path)) = bootstrapping {
-                    let files = BootstrapContext::new(&plan, context.files().context(), context.scheme());
+                    let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
                     let (keys, _) = wire::load(&path, &files)?;
                     list.push((plan, keys));
                 }
@@ -248,7 +248,7 @@ impl PyServer {
         };
         quick(py, || {
             let (plan, keys) = server.bootstrappings().next().ok_or(windlass::Error::MissingBootstrappingKeys)?;
-            let files = BootstrapContext::new(plan, server.context().files().context(), server.context().scheme());
+            let files = BootstrapContext::new(plan, server.context().rlwe(), server.context().scheme());
             Ok(wire::save(&path, &files, keys)?)
         })
         .map_err(|error| of_file(py, error, &path))

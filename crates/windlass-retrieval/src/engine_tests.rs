@@ -5,14 +5,14 @@ use rand_core::{RngCore, SeedableRng};
 use windlass_ring::{Coeff, Eval, Poly, sample};
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::SecretKey;
-use windlass_rlwe::switching::{Finish, switch};
+use windlass_rlwe::switching::{Epilogue, switch};
 
 use crate::error::Error;
 use crate::expand::expand;
 use crate::pair::Pair;
 use crate::selector::{Selector, SelectorGadget, bits_of, move_down, select};
 use crate::setting::{Moduli, N, PRIMES, Setting};
-use crate::switch::{NarrowKeys, elements};
+use crate::switch::{U32Keys, elements};
 use crate::tiles::{Segment, Tile, scan_all};
 
 /// A ciphertext of the engine.
@@ -73,7 +73,7 @@ fn assert_same(setting: &Setting, pair: &Pair, parts: &Parts) {
 fn halves(setting: &Setting, keys: &EvaluationKeys, node: &Parts, step: u32, element: u64) -> [Parts; 2] {
     let context = setting.context();
     let automorphism = context.ring().automorphism(element).unwrap();
-    let finish = Finish { addends: [Some(&node[0]), None], automorphism: Some(&automorphism) };
+    let finish = Epilogue { addends: [Some(&node[0]), None], automorphism: Some(&automorphism) };
     let moved = switch(context, &node[1], 1, keys.galois(element).unwrap(), &finish).unwrap();
     let shift = monomial(setting, 1 << step);
     let even = [0, 1].map(|part| node[part].plus(&moved[part]));
@@ -94,13 +94,13 @@ fn switches_are_those_of_the_engine() {
         let mut world = World::new(moduli);
         for parts in [world.extreme(), world.parts()] {
             let World { setting, keys, .. } = &world;
-            let narrow_keys = NarrowKeys::new(setting, keys, DEPTH).unwrap();
+            let u32_keys = U32Keys::new(setting, keys, DEPTH).unwrap();
             let (pair, key) = (narrow(setting, &parts), keys.relinearisation().unwrap());
             for addends in [[None, None], [Some(&parts[0]), None], [None, Some(&parts[0])]] {
-                let finish = Finish { addends, automorphism: None };
+                let finish = Epilogue { addends, automorphism: None };
                 let expected = switch(setting.context(), &parts[1], 1, key, &finish).unwrap();
                 let added = addends.map(|addend| addend.map(|_| pair.part(0)));
-                let found = narrow_keys.relinearisation().unwrap().switch(setting, pair.part(1), added);
+                let found = u32_keys.relinearisation().unwrap().switch(setting, pair.part(1), added);
                 assert_same(setting, &found, &expected);
             }
         }
@@ -113,7 +113,7 @@ fn expansions_are_those_of_the_engine() {
         let mut world = World::new(moduli);
         let parts = world.parts();
         let World { setting, keys, .. } = &world;
-        let narrow_keys = NarrowKeys::new(setting, keys, DEPTH).unwrap();
+        let u32_keys = U32Keys::new(setting, keys, DEPTH).unwrap();
         for count in [1, 11, 16] {
             let mut nodes = vec![parts.clone()];
             for (step, element) in elements(DEPTH).enumerate() {
@@ -130,12 +130,12 @@ fn expansions_are_those_of_the_engine() {
                 }
                 nodes = evens.into_iter().chain(odds).collect();
             }
-            let found = expand(setting, &narrow_keys, narrow(setting, &parts), &vec![true; count]).unwrap();
+            let found = expand(setting, &u32_keys, narrow(setting, &parts), &vec![true; count]).unwrap();
             assert_eq!((found.len(), nodes.len()), (count, count));
             found.iter().zip(&nodes).for_each(|(pair, parts)| assert_same(setting, pair, parts));
         }
         let none = EvaluationKeys::empty(setting.context());
-        let without = NarrowKeys::new(setting, &none, DEPTH).unwrap();
+        let without = U32Keys::new(setting, &none, DEPTH).unwrap();
         let refused = expand(setting, &without, narrow(setting, &parts), &[true; 2]);
         assert!(matches!(refused, Err(Error::MissingKey { .. })));
         assert!(matches!(without.relinearisation(), Err(Error::MissingKey { .. })));
@@ -185,12 +185,12 @@ fn choices_are_those_of_the_engine() {
         let encrypted: Vec<Parts> = (0..digits).map(|_| world.parts()).collect();
         let (zero, one) = (world.extreme(), world.parts());
         let World { setting, keys, .. } = &world;
-        let narrow_keys = NarrowKeys::new(setting, keys, 0).unwrap();
+        let u32_keys = U32Keys::new(setting, keys, 0).unwrap();
         let of = || encrypted.iter().map(|parts| narrow(setting, parts));
-        let selector = || Selector::new(setting, &narrow_keys, gadget, of()).unwrap();
+        let selector = || Selector::new(setting, &u32_keys, gadget, of()).unwrap();
         let mut rows = encrypted.clone();
         for parts in &encrypted {
-            let finish = Finish { addends: [None, Some(&parts[0])], automorphism: None };
+            let finish = Epilogue { addends: [None, Some(&parts[0])], automorphism: None };
             rows.push(switch(setting.context(), &parts[1], 1, keys.relinearisation().unwrap(), &finish).unwrap());
         }
         let choose = |zero: &Parts, one: &Parts| -> Parts {

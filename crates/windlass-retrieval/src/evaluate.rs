@@ -19,7 +19,7 @@ use crate::query::Query;
 use crate::selector::{Selector, move_down, select};
 use crate::setting::Setting;
 use crate::shape::{Shape, index_bits};
-use crate::switch::NarrowKeys;
+use crate::switch::U32Keys;
 use crate::tiles::{Segment, Tile, scan_all};
 
 /// Selections that are scanned for together: their tiles stay in the second-level cache while a
@@ -157,12 +157,12 @@ fn groups<T>(
     let mut made: Vec<Vec<T>> = queries.iter().map(|(_, query)| Vec::with_capacity(query.count)).collect();
     for group in ciphertexts.chunks(TOGETHER / shape.selections) {
         let mut ready = Ready { places: Vec::new(), tiles: Vec::new(), selectors: Vec::new() };
-        let mut prepared: Option<(&EvaluationKeys, NarrowKeys<'_>)> = None;
+        let mut prepared: Option<(&EvaluationKeys, U32Keys<'_>)> = None;
         for ((number, first), keys, count, seeded) in group {
             let (_, keys) = match &mut prepared {
                 // Queries of one client follow each other.
                 Some(last) if std::ptr::eq(last.0, *keys) => last,
-                last => last.insert((keys, NarrowKeys::new(setting, keys, shape.depth())?)),
+                last => last.insert((keys, U32Keys::new(setting, keys, shape.depth())?)),
             };
             let wanted = (count - first).min(shape.selections);
             prepare(setting, shape, (keys, seeded.expand(setting)), wanted, need, &mut ready)?;
@@ -180,7 +180,7 @@ fn groups<T>(
 fn prepare(
     setting: &Setting,
     shape: &Shape,
-    (keys, ciphertext): (&NarrowKeys<'_>, Pair),
+    (keys, ciphertext): (&U32Keys<'_>, Pair),
     wanted: usize,
     need: &Need,
     ready: &mut Ready,

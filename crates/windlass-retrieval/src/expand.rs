@@ -7,12 +7,12 @@
 //! 2^j, .. . If the odd half holds only zeros, doubling replaces the step.
 
 use rayon::prelude::*;
-use windlass_kernels::narrow;
+use windlass_kernels::u32_rows;
 
 use crate::error::Result;
 use crate::pair::Pair;
 use crate::setting::Setting;
-use crate::switch::{NarrowKeys, Step};
+use crate::switch::{Step, U32Keys};
 
 /// The ciphertexts of 2^depth times the first `wanted.len()` coefficients of one whose other
 /// coefficients are zero, each as the constant coefficient: those that are wanted, in order. The
@@ -22,7 +22,7 @@ use crate::switch::{NarrowKeys, Step};
 ///
 /// # Errors
 /// [`crate::Error::MissingKey`].
-pub fn expand(setting: &Setting, keys: &NarrowKeys<'_>, ciphertext: Pair, wanted: &[bool]) -> Result<Vec<Pair>> {
+pub fn expand(setting: &Setting, keys: &U32Keys<'_>, ciphertext: Pair, wanted: &[bool]) -> Result<Vec<Pair>> {
     debug_assert!(wanted.len() <= 1 << keys.depth());
     // Each node with its number: that of the first coefficient in it.
     let mut nodes = vec![(0, ciphertext)];
@@ -58,7 +58,7 @@ fn halves(setting: &Setting, step: &Step<'_>, node: &Pair, number: usize) -> (Pa
         for (index, (even, odd)) in even.into_iter().zip(odd).enumerate() {
             let how = (&*step.automorphism, setting.shift(number, index));
             let rows = [node.row(part, index), switched.row(part, index)];
-            narrow::split(setting.isa(), setting.prime(index), how, rows, [even, odd]);
+            u32_rows::split(setting.isa(), setting.prime(index), how, rows, [even, odd]);
         }
     }
     (even, odd)
@@ -85,7 +85,7 @@ mod tests {
         let secret = SecretKey::generate(setting.context(), &mut rng);
         let mut keys = EvaluationKeys::of(&secret);
         elements(DEPTH).for_each(|element| keys.add_galois(&secret, element, 2, &mut rng).unwrap());
-        let keys = NarrowKeys::new(&setting, &keys, DEPTH).unwrap();
+        let keys = U32Keys::new(&setting, &keys, DEPTH).unwrap();
         let values: Vec<i64> = (0..COUNT as i64).collect();
         let query = Seeded::of_values(&setting, (8, DEPTH), &secret, &values, &mut rng);
         let of = |wanted: &[bool]| expand(&setting, &keys, query.expand(&setting), wanted).unwrap();

@@ -30,7 +30,7 @@ mod oprf;
 mod padding;
 mod pair;
 pub mod parts;
-mod places;
+mod placement;
 mod plan;
 mod pool;
 mod portions;

@@ -90,7 +90,7 @@ mod tests {
     use crate::schema::Contents;
     use crate::selector::SelectorGadget;
     use crate::setting::{Moduli, Setting};
-    use crate::switch::{NarrowKeys, elements};
+    use crate::switch::{U32Keys, elements};
     use crate::tiles::{Segment, Tile, scan_all};
 
     const BITS: u32 = 8;
@@ -154,7 +154,7 @@ mod tests {
             let secret = SecretKey::generate(setting.context(), rng);
             let keys = evaluation_keys(setting, &shape, &secret, rng).unwrap();
             let query = Query::new(setting, &shape, &secret, &[Selection { polynomial: 3, record: 0 }], rng).unwrap();
-            let keys = NarrowKeys::new(setting, &keys, shape.depth()).unwrap();
+            let keys = U32Keys::new(setting, &keys, shape.depth()).unwrap();
             let rows = expand(setting, &keys, query.ciphertexts[0].expand(setting), &vec![true; table.len()]).unwrap();
             let tiles = [Tile::new(setting, &rows).unwrap()];
             let scanned = scan_all(setting, &[&segment], 0..1, &tiles).unwrap().next().unwrap().remove(0);

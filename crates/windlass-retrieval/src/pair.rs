@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_kernels::narrow;
+use windlass_kernels::u32_rows;
 use windlass_ring::{Eval, Poly};
 
 use crate::pool::{Pool, Words};
@@ -28,7 +28,7 @@ impl Drop for Pair {
 impl Pair {
     /// Unspecified residues, to be overwritten.
     pub fn unspecified(setting: &Setting) -> Self {
-        let pool = Arc::clone(setting.spare());
+        let pool = Arc::clone(setting.buffer_pool());
         Self { words: pool.take_or_abort(WORDS), pool }
     }
 
@@ -105,13 +105,13 @@ impl Pair {
     /// `self + self`.
     pub fn twice(&self, setting: &Setting) -> Self {
         let isa = setting.isa();
-        Self::combined(setting, self, self, |index, out, [x, y]| narrow::add(isa, setting.prime(index), out, x, y))
+        Self::combined(setting, self, self, |index, out, [x, y]| u32_rows::add(isa, setting.prime(index), out, x, y))
     }
 
     /// `self − other`.
     pub fn minus(&self, setting: &Setting, other: &Self) -> Self {
         let isa = setting.isa();
-        Self::combined(setting, self, other, |index, out, [x, y]| narrow::sub(isa, setting.prime(index), out, x, y))
+        Self::combined(setting, self, other, |index, out, [x, y]| u32_rows::sub(isa, setting.prime(index), out, x, y))
     }
 
     /// The coefficients of both parts. Cost: four inverse transforms.

@@ -8,13 +8,13 @@ use crate::query::Query;
 use crate::selector::Selector;
 use crate::setting::Setting;
 use crate::shape::Shape;
-use crate::switch::NarrowKeys;
+use crate::switch::U32Keys;
 
 /// The ciphertext of a query, and a client's keys as the server uses them.
 #[derive(Debug)]
 pub struct Parts<'a> {
     setting: &'a Setting,
-    keys: NarrowKeys<'a>,
+    keys: U32Keys<'a>,
     selector: Selector,
     zero: Pair,
     one: Pair,
@@ -27,7 +27,7 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// [`crate::Error::MissingKey`].
     pub fn new(setting: &'a Setting, shape: &Shape, keys: &'a EvaluationKeys, query: &Query) -> Result<Self> {
-        let keys = NarrowKeys::new(setting, keys, shape.depth())?;
+        let keys = U32Keys::new(setting, keys, shape.depth())?;
         let ciphertext = || query.ciphertexts[0].expand(setting);
         let encrypted = (0..shape.gadget.digits).map(|_| ciphertext());
         let selector = Selector::new(setting, &keys, shape.gadget, encrypted)?;
@@ -61,6 +61,6 @@ impl<'a> Parts<'a> {
     /// # Errors
     /// As [`Self::new`].
     pub fn ready(setting: &Setting, shape: &Shape, keys: &EvaluationKeys) -> Result<()> {
-        NarrowKeys::new(setting, keys, shape.depth()).map(drop)
+        U32Keys::new(setting, keys, shape.depth()).map(drop)
     }
 }

@@ -8,12 +8,12 @@
 //! the relinearisation key (Chen–Chillotti–Ren 2019).
 
 use serde::{Deserialize, Serialize};
-use windlass_kernels::narrow::{Cut, Products, Rest};
+use windlass_kernels::u32_rows::{Cut, Products, Rest};
 
 use crate::error::Result;
 use crate::pair::{Coefficients, Pair};
 use crate::setting::{N, PRIMES, Setting};
-use crate::switch::NarrowKeys;
+use crate::switch::U32Keys;
 
 /// The gadget of selectors: ℓ digits of β bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -54,7 +54,7 @@ impl Selector {
     /// [`crate::Error::MissingKey`] without a relinearisation key.
     pub fn new(
         setting: &Setting,
-        keys: &NarrowKeys<'_>,
+        keys: &U32Keys<'_>,
         gadget: SelectorGadget,
         encrypted: impl IntoIterator<Item = Pair>,
     ) -> Result<Self> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use subtle::{Choice, ConditionallySelectable};
-use windlass_kernels::narrow::{Lowering, Multipliers};
-use windlass_kernels::{Isa, Modulus, NarrowPlan};
+use windlass_kernels::u32_rows::{Lowering, Multipliers};
+use windlass_kernels::{Isa, Modulus, U32Plan};
 use windlass_ring::{Basis, RingError};
 use windlass_rlwe::context::Context;
 use windlass_rlwe::{Assurance, RlweError, RlweParams, RlweSpec, SecretDistribution};
@@ -91,10 +91,10 @@ pub struct Setting {
     /// Memory of queries.
     pool: Arc<Pool>,
     /// Memory of ciphertexts, and of their digits.
-    spare: Arc<Pool>,
+    buffer_pool: Arc<Pool>,
     digits: Pool,
     /// Transforms modulo the primes of Q.
-    plans: [NarrowPlan; PRIMES],
+    plans: [U32Plan; PRIMES],
     /// From residues modulo P to those modulo the primes of Q.
     lowerings: [Lowering; PRIMES],
     /// The values of X^{−2^j} for j < log2 n.
@@ -112,10 +112,9 @@ impl Setting {
         let ring = context.ring();
         let [q0, q1, p] = [0, 1, PRIMES].map(|index| ring.modulus(index));
         let inverse = q1.inv(q1.reduce(q0.value()));
-        let plan =
-            |q: Modulus| NarrowPlan::new(N.ilog2(), q, ring.isa()).map_err(|e| RlweError::from(RingError::from(e)));
+        let plan = |q: Modulus| U32Plan::new(N.ilog2(), q, ring.isa()).map_err(|e| RlweError::from(RingError::from(e)));
         let plans = [plan(q0)?, plan(q1)?];
-        let shift = |plan: &NarrowPlan, j: u32| {
+        let shift = |plan: &U32Plan, j: u32| {
             let mut monomial = vec![0; N];
             // X^{−k} = −X^{n−k}.
             monomial[N - (1 << j)] = plan.modulus().value() as u32 - 1;
@@ -128,7 +127,7 @@ impl Setting {
             product: q0.value() * q1.value(),
             inverse: [inverse, (inverse << 32) / q1.value()],
             pool: Arc::new(Pool::of(TILES)),
-            spare: Arc::new(Pool::of(SPARE)),
+            buffer_pool: Arc::new(Pool::of(SPARE)),
             digits: Pool::of(DIGITS),
             lowerings: [q0, q1].map(|q| Lowering::new(p, q)),
             plans,
@@ -179,8 +178,8 @@ impl Setting {
     }
 
     /// Memory of ciphertexts.
-    pub(crate) fn spare(&self) -> &Arc<Pool> {
-        &self.spare
+    pub(crate) fn buffer_pool(&self) -> &Arc<Pool> {
+        &self.buffer_pool
     }
 
     /// Memory of digits.
@@ -189,7 +188,7 @@ impl Setting {
     }
 
     /// The transform modulo prime `index` of Q.
-    pub(crate) fn plan(&self, index: usize) -> &NarrowPlan {
+    pub(crate) fn plan(&self, index: usize) -> &U32Plan {
         &self.plans[index]
     }
 

@@ -9,8 +9,8 @@
 use std::sync::Arc;
 
 use windlass_kernels::Automorphism;
-use windlass_kernels::narrow::{Products, Rest};
 use windlass_kernels::rows::{PairSum, dot_pairs};
+use windlass_kernels::u32_rows::{Products, Rest};
 use windlass_rlwe::RlweError;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::switching::SwitchingKey;
@@ -24,14 +24,14 @@ const SPECIAL: usize = PRIMES;
 
 /// A switching key, its rows of Q ready for products of 32 bits.
 #[derive(Debug)]
-pub struct NarrowKey<'a> {
+pub struct U32Key<'a> {
     /// (b_k, a_k)/P modulo each prime of Q.
     products: [Products; PRIMES],
     /// (b_k, a_k) modulo P.
     special: [[&'a [u64]; 2]; PRIMES],
 }
 
-impl<'a> NarrowKey<'a> {
+impl<'a> U32Key<'a> {
     /// Cost: a multiplication for each residue of Q.
     ///
     /// # Errors
@@ -94,16 +94,16 @@ impl<'a> NarrowKey<'a> {
     }
 
     /// The coefficients of the sums modulo P.
-    fn special_sums(&self, setting: &Setting, digits: [&[u32]; PRIMES]) -> Wide {
+    fn special_sums(&self, setting: &Setting, digits: [&[u32]; PRIMES]) -> BaseQp {
         let plan = setting.context().ring().plan(SPECIAL);
-        let mut wide = Wide::unspecified(setting);
+        let mut wide = BaseQp::unspecified(setting);
         for (index, (row, digit)) in wide.rows_mut().into_iter().zip(digits).enumerate() {
             let q = setting.prime(index).value();
             let (half, below) = ((q / 2) as u32, plan.modulus().value() - q);
             row.iter_mut().zip(digit).for_each(|(word, &x)| *word = u64::from(x) + below * u64::from(x > half));
             plan.forward(row);
         }
-        let mut sums = Wide::unspecified(setting);
+        let mut sums = BaseQp::unspecified(setting);
         let terms = self.special.iter().zip(wide.rows()).map(|(&pair, digit)| (pair, digit)).collect();
         dot_pairs(setting.isa(), plan.modulus(), &mut [PairSum { out: sums.rows_mut(), terms }]);
         sums.rows_mut().into_iter().for_each(|row| plan.inverse(row));
@@ -122,9 +122,9 @@ fn lift_centred(setting: &Setting, from: usize, to: usize, row: &[u32], out: &mu
 }
 
 /// Two rows of 64-bit words, in the memory of a pair.
-struct Wide(Pair);
+struct BaseQp(Pair);
 
-impl Wide {
+impl BaseQp {
     fn unspecified(setting: &Setting) -> Self {
         Self(Pair::unspecified(setting))
     }
@@ -147,10 +147,10 @@ pub fn elements(depth: u32) -> impl Iterator<Item = u64> {
 
 /// The evaluation keys of a client as the server uses them.
 #[derive(Debug)]
-pub struct NarrowKeys<'a> {
+pub struct U32Keys<'a> {
     /// For each step of an expansion.
     steps: Vec<Option<Step<'a>>>,
-    relinearisation: Option<NarrowKey<'a>>,
+    relinearisation: Option<U32Key<'a>>,
 }
 
 /// An automorphism with its key.
@@ -159,10 +159,10 @@ pub struct Step<'a> {
     /// How values move.
     pub automorphism: Arc<Automorphism>,
     /// Its key.
-    pub key: NarrowKey<'a>,
+    pub key: U32Key<'a>,
 }
 
-impl<'a> NarrowKeys<'a> {
+impl<'a> U32Keys<'a> {
     /// Those of an expansion of `depth` steps, and the relinearisation key, as far as they are
     /// there.
     ///
@@ -173,9 +173,9 @@ impl<'a> NarrowKeys<'a> {
         let step = |element: u64| -> Result<Option<Step<'a>>> {
             let Some(key) = keys.galois(element) else { return Ok(None) };
             let automorphism = ring.automorphism(element).map_err(RlweError::from)?;
-            Ok(Some(Step { automorphism, key: NarrowKey::new(setting, key)? }))
+            Ok(Some(Step { automorphism, key: U32Key::new(setting, key)? }))
         };
-        let relinearisation = keys.relinearisation().map(|key| NarrowKey::new(setting, key)).transpose()?;
+        let relinearisation = keys.relinearisation().map(|key| U32Key::new(setting, key)).transpose()?;
         Ok(Self { steps: elements(depth).map(step).collect::<Result<_>>()?, relinearisation })
     }
 
@@ -197,7 +197,7 @@ impl<'a> NarrowKeys<'a> {
     ///
     /// # Errors
     /// [`Error::MissingKey`].
-    pub fn relinearisation(&self) -> Result<&NarrowKey<'a>> {
+    pub fn relinearisation(&self) -> Result<&U32Key<'a>> {
         self.relinearisation.as_ref().ok_or(Error::MissingKey { what: "the relinearisation key" })
     }
 }

@@ -14,7 +14,7 @@ use crate::evaluate::answer;
 use crate::keywords::{Entry, write_bin};
 use crate::mask::Mask;
 use crate::padding::Padding;
-use crate::places::{bins_of, entries_of, refuse_duplicates};
+use crate::placement::{bins_of, entries_of, refuse_duplicates};
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::schema::{Contents, Schema};

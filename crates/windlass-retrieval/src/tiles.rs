@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use windlass_kernels::scan::{self, Sums, Two, WIDTH};
-use windlass_kernels::{Mapping, narrow};
+use windlass_kernels::{Mapping, u32_rows};
 
 use crate::error::{Error, Result};
 use crate::pair::Pair;
@@ -264,7 +264,7 @@ fn gather(setting: &Setting, blocks: &[Vec<Sums>], place: usize) -> [Pair; 2] {
     }
     for (index, row) in rows.into_iter().flatten().flat_map(|rows| rows.into_iter().enumerate()) {
         let q = setting.prime(index);
-        narrow::mul_scalar_assign(setting.isa(), q, row, scan::query_factor(q));
+        u32_rows::mul_scalar_assign(setting.isa(), q, row, scan::query_factor(q));
     }
     columns
 }

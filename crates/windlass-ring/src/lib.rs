@@ -5,13 +5,15 @@
 #![forbid(unsafe_code)]
 
 mod basis;
+mod batch;
 mod buffer;
+mod buffer_pool;
 pub mod error;
-mod folded;
-mod folding;
 pub mod gadget;
 mod lines;
 pub mod norm;
+mod periodic_values;
+mod periods;
 pub mod poly;
 mod products;
 pub mod ring;
@@ -19,14 +21,12 @@ pub mod rns;
 pub mod sample;
 mod signed;
 pub mod slots;
-mod spare;
 mod stored;
 pub mod subring;
-mod together;
 
 pub use basis::Basis;
 pub use error::RingError;
-pub use folded::{Folded, Values};
+pub use periodic_values::{PeriodicValues, Values};
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use ring::Ring;
 pub use stored::{Stored, StoredRows};

@@ -212,9 +212,9 @@ impl<R: Representation> Poly<R> {
     }
 
     /// `factors[row]·row` on the rows of the basis, zero on the other rows of `wide`.
-    pub fn embed_times(&self, wide: &Basis, factors: &[u64]) -> Self {
+    pub fn embed_times(&self, larger: &Basis, factors: &[u64]) -> Self {
         let isa = self.ring.isa();
-        let mut out = Self::unspecified(&self.ring, wide);
+        let mut out = Self::unspecified(&self.ring, larger);
         out.fill(|index, q, x| match self.basis.row_of(index) {
             Some(row) => rows::mul_scalar(isa, q, x, self.row(row), factors[row]),
             None => x.fill(0),
@@ -224,10 +224,10 @@ impl<R: Representation> Poly<R> {
 
     /// `Σ_j factors_j\[row\]·x_j` over `wide`, for x_j over bases in it: a row that x_j has not is
     /// zero. One pass over the rows of all x_j.
-    pub fn combination(ring: &Arc<Ring>, wide: &Basis, terms: &[(&Self, &[u64])]) -> Self {
-        debug_assert!(terms.iter().all(|(x, _)| x.basis.indices().all(|index| wide.row_of(index).is_some())));
+    pub fn combination(ring: &Arc<Ring>, larger: &Basis, terms: &[(&Self, &[u64])]) -> Self {
+        debug_assert!(terms.iter().all(|(x, _)| x.basis.indices().all(|index| larger.row_of(index).is_some())));
         let isa = ring.isa();
-        let mut out = Self::unspecified(ring, wide);
+        let mut out = Self::unspecified(ring, larger);
         out.fill(|index, q, x| {
             let of_row = terms.iter().filter_map(|(term, factors)| {
                 let row = term.basis.row_of(index)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_kernels::rows::{self, PairSum};
 
 use crate::basis::Basis;
-use crate::folded::Values;
+use crate::periodic_values::Values;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
@@ -23,8 +23,8 @@ pub(crate) struct Products<'a, 'b> {
 pub(crate) fn add_up(ring: &Ring, index: usize, first: usize, sums: Vec<Products<'_, '_>>) {
     let (isa, q) = (ring.isa(), ring.modulus(index));
     let Some(length) = sums.first().map(|sum| sum.out[0].len()) else { return };
-    let folded = |sum: &Products<'_, '_>| sum.terms.iter().filter(|(_, y)| y.is_folded()).count();
-    let most = sums.iter().map(folded).max().unwrap_or(0);
+    let periodic = |sum: &Products<'_, '_>| sum.terms.iter().filter(|(_, y)| y.is_periodic()).count();
+    let most = sums.iter().map(periodic).max().unwrap_or(0);
     if most == 0 {
         let mut whole = Vec::with_capacity(sums.len());
         for Products { out, terms } in sums {
@@ -50,7 +50,7 @@ pub(crate) fn add_up(ring: &Ring, index: usize, first: usize, sums: Vec<Products
                 let mut pieces = pieces.iter_mut();
                 let mut terms = Vec::with_capacity(sum.terms.len());
                 for &(x, y) in &sum.terms {
-                    let piece: &mut [u64] = match y.is_folded() {
+                    let piece: &mut [u64] = match y.is_periodic() {
                         true => &mut pieces.next().expect("a piece for each that is folded")[..width],
                         false => &mut [],
                     };

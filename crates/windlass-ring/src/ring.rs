@@ -8,11 +8,11 @@ use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape, ntt};
 
 use crate::basis::Basis;
 use crate::buffer::{RowBuffer, Waste};
+use crate::buffer_pool::BufferPool;
 use crate::error::RingError;
-use crate::folding::FoldingCache;
+use crate::periods::PeriodCache;
 use crate::rns::BaseConverter;
 use crate::signed::residues;
-use crate::spare::Spare;
 
 /// Source, target, multiplier and added primes of a converter.
 type ConverterKey = (Basis, Basis, u64, Basis);
@@ -28,8 +28,8 @@ pub struct Ring {
     plans: Vec<NttPlan>,
     automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
     converters: RwLock<HashMap<ConverterKey, Arc<BaseConverter>>>,
-    folding: FoldingCache,
-    spare: Mutex<Spare>,
+    period_cache: PeriodCache,
+    buffer_pool: Mutex<BufferPool>,
 }
 
 impl Ring {
@@ -39,14 +39,14 @@ impl Ring {
     /// [`RingError::Kernel`] when a prime is not 1 modulo [`Shape::root_order`].
     pub fn new(shape: Arc<Shape>, primes: &[Modulus], isa: Isa) -> Result<Arc<Self>, RingError> {
         let plans = primes.par_iter().map(|&q| NttPlan::new(&shape, q, isa)).collect::<Result<Vec<_>, _>>()?;
-        let spare = Mutex::new(Spare::new(shape.n(), plans.len()));
+        let spare = Mutex::new(BufferPool::new(shape.n(), plans.len()));
         Ok(Arc::new(Self {
             shape,
             isa,
             plans,
             automorphisms: RwLock::default(),
             converters: RwLock::default(),
-            folding: FoldingCache::default(),
+            period_cache: PeriodCache::default(),
             spare,
         }))
     }
@@ -92,7 +92,7 @@ impl Ring {
     }
 
     /// What foldings of constants share.
-    pub(crate) fn folding(&self) -> &FoldingCache {
+    pub(crate) fn folding(&self) -> &PeriodCache {
         &self.folding
     }
 
@@ -160,13 +160,13 @@ impl Ring {
     }
 
     fn take(&self, rows: usize, waste: Waste) -> RowBuffer {
-        let spare = self.spare.lock().expect("no panic while holding the pool").take(rows, self.n(), waste);
+        let spare = self.buffer_pool.lock().expect("no panic while holding the pool").take(rows, self.n(), waste);
         spare.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
     }
 
     pub(crate) fn return_buffer(&self, buffer: RowBuffer) {
         let Some(buffer) = buffer.given_up() else { return };
-        let dropped = self.spare.lock().expect("no panic while holding the pool").put(buffer);
+        let dropped = self.buffer_pool.lock().expect("no panic while holding the pool").put(buffer);
         // Memory goes back to the system after the lock.
         drop(dropped);
     }

@@ -11,7 +11,7 @@ use windlass_kernels::Mapping;
 
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
-use crate::folded::Values;
+use crate::periodic_values::Values;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
@@ -87,10 +87,7 @@ impl Poly<Eval> {
     /// Writes polynomials over one basis as they are stored, piece by piece.
     ///
     /// Errors: those of `write`.
-    pub fn store_together<E>(
-        polys: &[&dyn StoredRows],
-        mut write: impl FnMut(&[u8]) -> Result<(), E>,
-    ) -> Result<(), E> {
+    pub fn store_batch<E>(polys: &[&dyn StoredRows], mut write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let Some(first) = polys.first() else { return Ok(()) };
         assert!(polys.iter().all(|poly| poly.basis() == first.basis()), "polynomials over one basis");
         let n = first.ring().n();
@@ -111,7 +108,7 @@ impl Poly<Eval> {
     /// `None` unless all their bytes are there, every residue is canonical and what lies between
     /// rows is zero. Cost: one pass through the bytes, over the current threads; no memory for what
     /// is mapped.
-    pub fn read_together(
+    pub fn read_batch(
         ring: &Arc<Ring>,
         basis: &Basis,
         count: usize,
@@ -143,7 +140,7 @@ impl Poly<Eval> {
                         x.iter_mut().zip(source).for_each(|(x, word)| *x = word_of(word));
                     }
                 };
-                Some(Self::filled_together(ring, basis, count, |index, _, rows| copy(index, rows)))
+                Some(Self::filled_batch(ring, basis, count, |index, _, rows| copy(index, rows)))
             }
         }
     }
@@ -191,7 +188,7 @@ mod tests {
     }
 
     fn polys(ring: &Arc<Ring>, basis: &Basis) -> Vec<Poly<Eval>> {
-        Poly::filled_together(ring, basis, 3, |index, q, rows| {
+        Poly::filled_batch(ring, basis, 3, |index, q, rows| {
             rows.iter_mut().enumerate().for_each(|(k, row)| row.fill((7 * index + k) as u64 % q.value()));
         })
     }
@@ -199,7 +196,7 @@ mod tests {
     fn stored(polys: &[Poly<Eval>]) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         let all: Vec<&dyn StoredRows> = polys.iter().map(|poly| poly as _).collect();
-        let Ok(()) = Poly::store_together(&all, |piece| {
+        let Ok(()) = Poly::store_batch(&all, |piece| {
             bytes.extend_from_slice(piece);
             Ok::<(), Infallible>(())
         });
@@ -222,13 +219,13 @@ mod tests {
         std::fs::write(&path, &bytes).unwrap();
         let file = Arc::new(Mapping::of(File::open(&path).unwrap()).unwrap());
         for place in [Stored::Bytes(&bytes), Stored::Mapped(&file)] {
-            assert!(Poly::read_together(&ring, &basis, 3, place, 64).unwrap() == own);
-            assert!(Poly::read_together(&ring, &basis, 0, place, 64).unwrap().is_empty());
-            assert!(Poly::read_together(&ring, &basis, 3, place, 128).is_none(), "bytes are missing");
-            assert!(Poly::read_together(&ring, &basis, 3, place, usize::MAX).is_none());
+            assert!(Poly::read_batch(&ring, &basis, 3, place, 64).unwrap() == own);
+            assert!(Poly::read_batch(&ring, &basis, 0, place, 64).unwrap().is_empty());
+            assert!(Poly::read_batch(&ring, &basis, 3, place, 128).is_none(), "bytes are missing");
+            assert!(Poly::read_batch(&ring, &basis, 3, place, usize::MAX).is_none());
         }
         // What is mapped lies in the file, until it is written to; nothing of it becomes spare.
-        let mut mapped = Poly::read_together(&ring, &basis, 3, Stored::Mapped(&file), 64).unwrap();
+        let mut mapped = Poly::read_batch(&ring, &basis, 3, Stored::Mapped(&file), 64).unwrap();
         let place = file.bytes().as_ptr_range();
         assert!(mapped.iter().all(|poly| place.contains(&poly.row(1).as_ptr().cast())));
         mapped[0].add_assign(&own[1]);
@@ -246,11 +243,11 @@ mod tests {
         let ring = Ring::new(shape, &[Modulus::new(37).unwrap()], Isa::best()).unwrap();
         let basis = Basis::new([0]);
         let bytes = vec![0; 64];
-        assert!(Poly::read_together(&ring, &basis, 1, Stored::Bytes(&bytes), 0).is_some());
+        assert!(Poly::read_batch(&ring, &basis, 1, Stored::Bytes(&bytes), 0).is_some());
         for (at, value) in [(0, 37), (47, 1), (48, 1), (63, 1)] {
             let mut bytes = bytes.clone();
             bytes[at] = value;
-            assert!(Poly::read_together(&ring, &basis, 1, Stored::Bytes(&bytes), 0).is_none(), "byte {at}");
+            assert!(Poly::read_batch(&ring, &basis, 1, Stored::Bytes(&bytes), 0).is_none(), "byte {at}");
         }
     }
 }

@@ -90,7 +90,7 @@ impl Context {
     }
 
     /// The basis of Q_l·P_l.
-    pub fn wide_basis(&self, level: usize) -> Basis {
+    pub fn base_qp(&self, level: usize) -> Basis {
         self.basis(level).union(&self.special_at(level))
     }
 

@@ -88,7 +88,7 @@ impl SecretKey {
     }
 
     fn build(context: &Arc<Context>, id: KeyId, coefficients: Zeroizing<Vec<i64>>) -> Self {
-        let eval = secret_eval(context, &context.wide_basis(context.top_level()), &coefficients);
+        let eval = secret_eval(context, &context.base_qp(context.top_level()), &coefficients);
         Self { context: Arc::clone(context), id, coefficients, eval }
     }
 

@@ -202,14 +202,14 @@ impl NoiseModel {
 
     /// What an inner product adds to a ciphertext in base Q_l·P_l, in the units of ε: t times its
     /// plain error, divided by P_l.
-    pub fn wide_error(&self, level: usize) -> Bound {
+    pub fn base_qp_error(&self, level: usize) -> Bound {
         self.plaintext * self.inner_product(level) * Bound::from_bits(-self.special.log2(level))
     }
 
     /// What one key switch at `level` adds: an inner product, and the rounding of two parts by
     /// mod-down.
     pub fn key_switch(&self, level: usize) -> Bound {
-        self.wide_error(level) + self.rounding(2)
+        self.base_qp_error(level) + self.rounding(2)
     }
 
     /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption

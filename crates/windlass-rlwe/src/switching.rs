@@ -25,7 +25,7 @@ use crate::keys::{SecretKey, SecretPoly};
 use crate::secret_rng::SecretRng;
 
 pub use windlass_ring::gadget::Weights;
-pub use windlass_ring::rns::Finish;
+pub use windlass_ring::rns::Epilogue;
 
 /// A key that switches ciphertext components from a secret s' to a secret s at every level up to
 /// its own.
@@ -83,8 +83,8 @@ impl SwitchingKey {
         digits: usize,
         fill: impl Fn(usize, usize, Modulus, [&mut [u64]; 2]) + Sync,
     ) -> Self {
-        let wide = context.covering_basis(level);
-        let pairs = Poly::filled_together(context.ring(), &wide, 2 * digits, |index, q, rows| {
+        let qp = context.covering_basis(level);
+        let pairs = Poly::filled_batch(context.ring(), &qp, 2 * digits, |index, q, rows| {
             rows.chunks_exact_mut(2).enumerate().for_each(|(k, pair)| {
                 let [b, a] = pair else { unreachable!("chunks of two") };
                 fill(k, index, q, [b, a]);
@@ -134,8 +134,8 @@ impl SwitchingKey {
         if level == 0 || level > context.top_level() {
             return bad;
         }
-        let wide = context.covering_basis(level);
-        let fits = |poly: &Poly<Eval>| Arc::ptr_eq(poly.ring(), context.ring()) && poly.basis() == &wide;
+        let qp = context.covering_basis(level);
+        let fits = |poly: &Poly<Eval>| Arc::ptr_eq(poly.ring(), context.ring()) && poly.basis() == &qp;
         let complete = halves.len() == each * Self::digits(context, level) && halves.iter().all(fits);
         if complete { Ok(()) } else { bad }
     }
@@ -209,7 +209,7 @@ impl SwitchingKey {
 }
 
 /// What an automorphism takes: its key, and how it moves values.
-pub type Move<'a> = (&'a SwitchingKey, Arc<Automorphism>);
+pub type KeyedAutomorphism<'a> = (&'a SwitchingKey, Arc<Automorphism>);
 
 /// A polynomial after decompose-and-extend: its gadget digits over Q_l·P_l.
 #[derive(Debug, Clone)]
@@ -255,14 +255,18 @@ impl Digits {
         &self,
         context: &Context,
         addend: &Poly<Eval>,
-        steps: &[Move<'_>],
+        steps: &[KeyedAutomorphism<'_>],
     ) -> Result<[Poly<Eval>; 2], RlweError> {
         let moved = self.moved(addend, steps)?;
-        Ok(gadget::sum_hoisted(context.ring(), &context.wide_basis(self.level), &moved))
+        Ok(gadget::sum_hoisted(context.ring(), &context.base_qp(self.level), &moved))
     }
 
-    fn moved<'a>(&'a self, addend: &'a Poly<Eval>, steps: &'a [Move<'_>]) -> Result<Vec<Moved<'a>>, RlweError> {
-        let moved = |(key, automorphism): &'a Move<'_>| {
+    fn moved<'a>(
+        &'a self,
+        addend: &'a Poly<Eval>,
+        steps: &'a [KeyedAutomorphism<'_>],
+    ) -> Result<Vec<Moved<'a>>, RlweError> {
+        let moved = |(key, automorphism): &'a KeyedAutomorphism<'_>| {
             self.check_key(key)?;
             Ok(Moved { product: Product::of_digits(&self.digits, key.halves(self.skipped)), addend, automorphism })
         };
@@ -277,7 +281,7 @@ impl Digits {
 /// As [`Digits::inner_product`].
 pub fn hoisted_automorphism(
     list: &[(&Digits, &Poly<Eval>)],
-    step: &Move<'_>,
+    step: &KeyedAutomorphism<'_>,
 ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
     let mut all = Vec::with_capacity(list.len());
     for (digits, addend) in list {
@@ -295,12 +299,12 @@ pub fn hoisted_automorphism(
 pub fn dot_hoisted(
     context: &Context,
     list: &[(&Digits, &Poly<Eval>)],
-    steps: &[Move<'_>],
+    steps: &[KeyedAutomorphism<'_>],
     sums: &[Weights<'_>],
 ) -> Result<Vec<Vec<[Poly<Eval>; 2]>>, RlweError> {
     let moved: Vec<_> = list.iter().map(|(digits, addend)| digits.moved(addend, steps)).collect::<Result<_, _>>()?;
     let level = list.first().map_or(1, |(digits, _)| digits.level);
-    Ok(gadget::dot_hoisted(context.ring(), &context.wide_basis(level), &moved, sums))
+    Ok(gadget::dot_hoisted(context.ring(), &context.base_qp(level), &moved, sums))
 }
 
 fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
@@ -328,7 +332,7 @@ pub fn switch(
     x: &Poly<Eval>,
     multiplier: u64,
     key: &SwitchingKey,
-    finish: &Finish<'_, 2>,
+    epilogue: &Epilogue<'_, 2>,
 ) -> Result<[Poly<Eval>; 2], RlweError> {
     let level = level_of(context, x);
     key.check_level(level, x.basis())?;
@@ -346,7 +350,7 @@ pub fn switch(
 pub fn extended_automorphism(
     context: &Context,
     list: &[(&Poly<Eval>, &Poly<Eval>)],
-    (key, automorphism): &Move<'_>,
+    (key, automorphism): &KeyedAutomorphism<'_>,
 ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
     list.iter().try_for_each(|(x, _)| key.check_level(level_of(context, x), x.basis()))?;
     let digits: Vec<_> = list.iter().map(|(x, _)| decomposition(context, x, 1)).collect();
@@ -360,8 +364,8 @@ pub fn extended_automorphism(
 
 /// Mod-down of a pair over Q_l·P_l: `scale·round(x/P_l)` over Q_l.
 pub fn mod_down(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: u64) -> [Poly<Eval>; 2] {
-    debug_assert_eq!(pair[0].basis(), &context.wide_basis(level));
-    Poly::divide_pair(pair, &context.basis(level), scale, &Finish::default())
+    debug_assert_eq!(pair[0].basis(), &context.base_qp(level));
+    Poly::divide_pair(pair, &context.basis(level), scale, &Epilogue::default())
 }
 
 /// P_l/divisor modulo the primes of Q_l: what mod-down by `divisor·round(·/P_l)` undoes without
@@ -377,12 +381,12 @@ fn extension_factors(context: &Context, basis: &Basis, divisor: u64) -> Vec<u64>
 
 /// `P_l·x/divisor` over Q_l·P_l.
 pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
-    let wide = context.wide_basis(context.level_of(x.basis()));
-    x.embed_times(&wide, &extension_factors(context, x.basis(), divisor))
+    let qp = context.base_qp(context.level_of(x.basis()));
+    x.embed_times(&qp, &extension_factors(context, x.basis(), divisor))
 }
 
 /// `P_l·x/divisor` over Q_l alone: modulo the special primes it is zero.
-pub fn extend_narrow(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
+pub fn extend_base_q(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
     x.embed_times(x.basis(), &extension_factors(context, x.basis(), divisor))
 }
 

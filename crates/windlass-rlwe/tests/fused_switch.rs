@@ -10,7 +10,7 @@ use rand_core::SeedableRng;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly, kernels::Isa, norm, sample};
-use windlass_rlwe::switching::{self, Digits, Finish};
+use windlass_rlwe::switching::{self, Digits, Epilogue};
 use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, FailureProbability, KeyStrategy, NoiseModel, RlweParams, RlweSpec,
     SecretDistribution, SecretKey,
@@ -105,8 +105,8 @@ fn inner_products_stay_within_their_bound_and_come_near() {
                 let [b, a] = digits.inner_product(keys.galois(element).unwrap()).unwrap();
                 // θ(b) + θ(a)·s = P·θ(c·s) + θ(Σ digit·e).
                 let mut error = secret.phase(&[b.automorphism(&theta), a.automorphism(&theta)]);
-                let wide = switching::extend(&context, &c, 1);
-                let exact = secret.phase(&[Poly::zero(context.ring(), wide.basis()), wide]);
+                let extended = switching::extend(&context, &c, 1);
+                let exact = secret.phase(&[Poly::zero(context.ring(), extended.basis()), extended]);
                 error.sub_assign(&exact.automorphism(&theta));
                 worst.take(log2_norm(error), model.inner_product(level).bits(), &format!("m = {m}, level {level}"));
             }
@@ -157,7 +157,7 @@ fn added(
     let theta = context.ring().automorphism(element).unwrap();
     let part = |stream| sample::uniform(context.ring(), &context.basis(level), &[seed; 32], stream);
     let (c0, c1) = (part(10), part(11));
-    let finish = Finish { addends: [Some(&c0), None], automorphism: Some(&theta) };
+    let finish = Epilogue { addends: [Some(&c0), None], automorphism: Some(&theta) };
     let key = keys.galois(element).unwrap();
     let switched = switching::switch(context, &c1, multiplier, key, &finish).unwrap();
     let mut added = secret.phase(&switched);
@@ -182,13 +182,13 @@ fn the_fused_switch_is_its_parts_for_any_number_of_threads() {
         for (level, multiplier) in [(1, 1), (4, 257), (5, 1)] {
             let part = |stream| sample::uniform(context.ring(), &context.basis(level), &[9; 32], stream);
             let (c0, c1) = (part(0), part(1));
-            let wide = Digits::new(&context, &c1, multiplier).inner_product(key).unwrap();
-            let mut expected = switching::mod_down(&context, wide.each_ref(), level, multiplier);
+            let extended = Digits::new(&context, &c1, multiplier).inner_product(key).unwrap();
+            let mut expected = switching::mod_down(&context, extended.each_ref(), level, multiplier);
             expected[0].add_assign(&c0);
             let expected = expected.map(|half| half.automorphism(&theta));
             for threads in [1, 2, 3, 4] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let finish = Finish { addends: [Some(&c0), None], automorphism: Some(&theta) };
+                let finish = Epilogue { addends: [Some(&c0), None], automorphism: Some(&theta) };
                 let got = pool.install(|| switching::switch(&context, &c1, multiplier, key, &finish).unwrap());
                 assert_eq!(got, expected, "m = {m}, level {level}, {threads} threads");
             }

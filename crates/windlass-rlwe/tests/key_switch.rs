@@ -9,7 +9,9 @@ use rand_core::SeedableRng;
 use windlass_ring::norm::canonical_norm;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly, sample};
-use windlass_rlwe::switching::{Digits, Finish, Move, SwitchingKey, extend, extended_automorphism, mod_down, switch};
+use windlass_rlwe::switching::{
+    Digits, Epilogue, KeyedAutomorphism, SwitchingKey, extend, extended_automorphism, mod_down, switch,
+};
 use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, NoiseModel, RlweError, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
@@ -104,8 +106,8 @@ fn key_switch_noise_is_within_its_bound_and_near_it() {
                 let basis = context.basis(level);
                 let s = Poly::from_signed(context.ring(), &basis, secret.expose_coefficients()).into_eval();
                 let x = sample::uniform(context.ring(), &basis, &[seed ^ 0x55; 32], level as u32);
-                let wide = Digits::new(&context, &x, 1).inner_product(key).unwrap();
-                let pair = mod_down(&context, wide.each_ref(), level, 1);
+                let extended = Digits::new(&context, &x, 1).inner_product(key).unwrap();
+                let pair = mod_down(&context, extended.each_ref(), level, 1);
                 let exact = error_bits(&context, &pair, &s, &x.mul(&s).mul(&s));
                 let bound = noise.key_switch(level).bits();
                 assert!(exact <= bound, "m = {m}, seed {seed}, level {level}: noise 2^{exact:.1}, bound 2^{bound:.1}");
@@ -185,15 +187,15 @@ fn serve_up_to_their_own_level(context: &Arc<Context>, keys: &EvaluationKeys, ow
     assert_eq!(key.level(), own);
     for level in 1..=context.top_level() {
         let x = sample::uniform(context.ring(), &context.basis(level), &[1; 32], 0);
-        let wide = sample::uniform(context.ring(), &context.wide_basis(level), &[2; 32], 0);
-        let step: Move<'_> = (key, context.ring().automorphism(3).unwrap());
+        let extended = sample::uniform(context.ring(), &context.base_qp(level), &[2; 32], 0);
+        let step: KeyedAutomorphism<'_> = (key, context.ring().automorphism(3).unwrap());
         let digits = Digits::new(context, &x, 1);
         assert_eq!(digits.level(), level);
         let ways = [
             digits.inner_product(key).map(drop),
-            digits.sum_hoisted(context, &wide, std::slice::from_ref(&step)).map(drop),
-            extended_automorphism(context, &[(&x, &wide)], &step).map(drop),
-            switch(context, &x, 1, key, &Finish::default()).map(drop),
+            digits.sum_hoisted(context, &extended, std::slice::from_ref(&step)).map(drop),
+            extended_automorphism(context, &[(&x, &extended)], &step).map(drop),
+            switch(context, &x, 1, key, &Epilogue::default()).map(drop),
         ];
         for result in ways {
             let serves = context.levels().covers(own, level);

@@ -45,7 +45,7 @@ fn windows(what: &str, words: &[u64]) -> Vec<Pattern> {
 /// integers and as doubles.
 fn patterns(context: &Arc<Context>, secret: &SecretKey) -> Vec<Pattern> {
     let ring = context.ring();
-    let basis = context.wide_basis(context.top_level());
+    let basis = context.base_qp(context.top_level());
     let row = |f: &dyn Fn(i64) -> u64| secret.expose_coefficients().iter().map(|&x| f(x)).collect::<Vec<u64>>();
     let mut found = Vec::new();
     let mut add = |what: &str, mut words: Vec<u64>| {

@@ -50,7 +50,7 @@ pub trait Evaluator: Switching {
     }
     /// Whether constants with repeating values are smaller than [`Self::constant_bytes`]. If so,
     /// [`Self::held_bytes`] returns the size of each.
-    fn folds_constants(&self) -> bool {
+    fn keeps_periodic_values(&self) -> bool {
         false
     }
 

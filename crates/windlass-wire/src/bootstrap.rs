@@ -54,7 +54,7 @@ impl BootstrapContext {
     /// The basis of Q·P.
     fn whole(&self) -> Basis {
         let rlwe = self.message.context();
-        rlwe.wide_basis(rlwe.top_level())
+        rlwe.base_qp(rlwe.top_level())
     }
 
     /// The plan.
@@ -90,7 +90,7 @@ impl Wire<BootstrapContext> for BootstrapKeys {
     }
 
     fn decode(context: &BootstrapContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
-        let basis = context.plan.input().wide_basis(context.rlwe());
+        let basis = context.plan.input().base_qp(context.rlwe());
         let mut pair = |_| {
             let seed = fields.array("seed of the encapsulation key")?;
             Ok((seed, read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?))
@@ -108,6 +108,6 @@ impl Wire<BootstrapContext> for BootstrapKeys {
     fn limit(context: &BootstrapContext) -> u64 {
         let input = context.plan.input();
         let pair = |basis: &Basis| 32 + poly_len(context.rlwe(), basis) as u64;
-        input.pairs() as u64 * pair(&input.wide_basis(context.rlwe())) + pair(&context.whole())
+        input.pairs() as u64 * pair(&input.base_qp(context.rlwe())) + pair(&context.whole())
     }
 }

@@ -107,7 +107,7 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
     /// One key for each automorphism and one for relinearisation, all at the top level.
     fn limit(context: &C) -> u64 {
         let level = context.rlwe().top_level();
-        let basis = context.rlwe().wide_basis(level);
+        let basis = context.rlwe().base_qp(level);
         let digits = context.rlwe().params().digits();
         let key = (KEY_FIELDS + digits * poly_len(context.rlwe(), &basis)) as u64;
         4 + key.saturating_mul(context.rlwe().ring().n() as u64 + 1)

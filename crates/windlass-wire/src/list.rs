@@ -2,7 +2,7 @@
 
 use windlass_rlwe::{Limits, check_same_keys};
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::schemes::pairs::Pair;
+use windlass_schemes::schemes::pairs::RlweCiphertext;
 
 use super::stored::Stored;
 use super::values::{FileContext, Wire};
@@ -70,7 +70,7 @@ const LENGTH: u64 = 8;
 const ROWS: &str = "rows of a list of ciphertexts";
 const COLUMNS: &str = "columns of a list of ciphertexts";
 
-impl<C: Pair> CiphertextList<C> {
+impl<C: RlweCiphertext> CiphertextList<C> {
     /// The ciphertexts of an array `[rows, columns]`, row after row.
     ///
     /// # Errors
@@ -150,11 +150,11 @@ impl<C: Pair> CiphertextList<C> {
     }
 }
 
-impl<X: FileContext, C: Pair + Wire<X>> Wire<X> for CiphertextList<C> {
+impl<X: FileContext, C: RlweCiphertext + Wire<X>> Wire<X> for CiphertextList<C> {
     const KIND: Kind = Kind::CiphertextList;
 
     fn key_id(&self) -> Option<KeyId> {
-        self.ciphertexts.first().map(|first| Pair::key_id(first.ciphertext()))
+        self.ciphertexts.first().map(|first| RlweCiphertext::key_id(first.ciphertext()))
     }
 
     fn encode(&self, context: &X, out: &mut FieldWriter) {

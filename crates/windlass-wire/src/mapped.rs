@@ -48,7 +48,7 @@ impl Body<'_> {
         write(&(fields.len() as u32).to_le_bytes())?;
         write(&fields)?;
         write(&vec![0; before_blocks(fields.len()) - LENGTH - fields.len()])?;
-        self.blocks.iter().try_for_each(|polys| Poly::store_together(polys, &mut write))
+        self.blocks.iter().try_for_each(|polys| Poly::store_batch(polys, &mut write))
     }
 
     /// Appends the payload.
@@ -190,7 +190,7 @@ impl Blocks<'_> {
     ) -> Result<Vec<Poly<Eval>>, WireError> {
         let length = Poly::stored_len(ring, basis, count);
         let polys = match length <= self.end - self.next {
-            true => Poly::read_together(ring, basis, count, self.stored, self.next),
+            true => Poly::read_batch(ring, basis, count, self.stored, self.next),
             false => None,
         };
         self.next += length;

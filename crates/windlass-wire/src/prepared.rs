@@ -136,7 +136,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
     /// No more than all constants at the top level.
     fn expected(&self) -> Expected {
         let rlwe = self.context.rlwe();
-        let basis = rlwe.wide_basis(rlwe.top_level());
+        let basis = rlwe.base_qp(rlwe.top_level());
         let constant = (E::FIELDS + Poly::stored_len(rlwe.ring(), &basis, 1)) as u64;
         let limit = (2 * PAGE + FIELDS) as u64 + constant.saturating_mul(self.plan.constants() as u64);
         let Label { kind, context, key } = self.label();

@@ -123,7 +123,7 @@ impl<C: FileContext> Wire<C> for ReadyKeys {
     /// One key for each automorphism and one for relinearisation, all at the top level.
     fn limit(context: &C) -> u64 {
         let rlwe = context.rlwe();
-        let basis = rlwe.wide_basis(rlwe.top_level());
+        let basis = rlwe.base_qp(rlwe.top_level());
         let block = Poly::stored_len(rlwe.ring(), &basis, 2 * rlwe.params().digits());
         let key = (KEY_FIELDS + block) as u64;
         2 * PAGE as u64 + key.saturating_mul(rlwe.ring().n() as u64 + 1)

@@ -2,7 +2,7 @@
 //! be a seed.
 
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::pairs::Pair;
+use windlass_schemes::schemes::pairs::RlweCiphertext;
 use windlass_schemes::schemes::{Seed, is_seed_of};
 
 use super::values::{FileContext, Wire, poly_len};
@@ -18,7 +18,7 @@ pub struct Stored<C> {
     ciphertext: C,
 }
 
-impl<C: Pair> Stored<C> {
+impl<C: RlweCiphertext> Stored<C> {
     /// A ciphertext with its seed, if it knows one, or with both polynomials.
     pub fn new(ciphertext: C) -> Self {
         Self { ciphertext }
@@ -50,7 +50,7 @@ impl<C: Pair> Stored<C> {
     }
 }
 
-impl<X: FileContext, C: Pair + Wire<X>> Wire<X> for Stored<C> {
+impl<X: FileContext, C: RlweCiphertext + Wire<X>> Wire<X> for Stored<C> {
     const KIND: Kind = C::KIND;
 
     fn key_id(&self) -> Option<KeyId> {

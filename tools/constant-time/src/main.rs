@@ -102,7 +102,7 @@ fn bootstrapping(preset: &str, encapsulation: Encapsulation) -> MainResult {
     let context = Context::for_bootstrapping(params, spec)?;
     let plan = context.bootstrapping()?;
     let rng = &mut Secret(ChaCha20Rng::seed_from_u64(2));
-    let key = Arc::new(SecretKey::generate(context.files().context(), rng));
+    let key = Arc::new(SecretKey::generate(context.rlwe(), rng));
     public(&*key);
     BootstrapKeys::generate(&plan, context.scheme(), &key, rng)?;
     Ok(())

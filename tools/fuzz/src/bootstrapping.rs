@@ -31,7 +31,7 @@ pub fn keys() -> Target {
         let context = Context::for_bootstrapping(params, way).expect("a context");
         let plan = context.bootstrapping().expect("a plan");
         let (client, server) = context.generate_keys_from_seed([&plan], 5).expect("keys");
-        let files = BootstrapContext::new(&plan, context.files().context(), scheme);
+        let files = BootstrapContext::new(&plan, context.rlwe(), scheme);
         let (_, keys) = server.bootstrappings().next().expect("keys of the plan");
         seeds.push(to_bytes(&files, keys).expect("a key pair").to_vec());
         let name = client.secret_key().key_id();

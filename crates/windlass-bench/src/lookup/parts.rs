@@ -14,7 +14,7 @@ use windlass_retrieval::{
 };
 use windlass_ring::sample;
 use windlass_rlwe::keys::SecretKey;
-use windlass_rlwe::switching::{Finish, switch};
+use windlass_rlwe::switching::{Epilogue, switch};
 
 use crate::standard::Report;
 use crate::timing::{Subject, compare_processor, median, subject};
@@ -55,7 +55,7 @@ pub fn run(report: &mut Report) -> Result<(), Box<dyn Error>> {
         subject(id("transform-of-50-bits"), || context.ring().plan(PRIMES).forward(black_box(&mut row))),
         subject(id("switch"), || one.install(|| switches.switch().expect("its key is there"))),
         subject(id("switch-of-the-engine"), || {
-            one.install(|| drop(black_box(switch(context, &x, 1, key, &Finish::default()))))
+            one.install(|| drop(black_box(switch(context, &x, 1, key, &Epilogue::default()))))
         }),
         subject(id("product"), || one.install(|| products.product())),
         subject(id("keys-made-ready"), || Parts::ready(&setting, &shape, &keys).expect("they were before")),

@@ -134,7 +134,7 @@ impl InputModulus {
     }
 
     /// The basis of Q_in·P_in.
-    pub fn wide_basis(&self, context: &Context) -> Basis {
+    pub fn base_qp(&self, context: &Context) -> Basis {
         context.basis(self.level).union(&self.special_basis(context))
     }
 

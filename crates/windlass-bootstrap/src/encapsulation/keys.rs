@@ -28,7 +28,7 @@ impl SeededPair {
     /// Over `wide`; `scale` is given for each prime.
     fn generate(
         context: &Context,
-        wide: &Basis,
+        qp: &Basis,
         [secret, message]: [&[i64]; 2],
         scale: impl Fn(Modulus) -> u64 + Sync,
         rng: &mut impl RngCore,
@@ -36,16 +36,16 @@ impl SeededPair {
         let ring = context.ring();
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let a = sample::uniform(ring, wide, &seed, 0);
-        let mut under = Poly::from_signed(ring, wide, secret).into_eval();
+        let a = sample::uniform(ring, qp, &seed, 0);
+        let mut under = Poly::from_signed(ring, qp, secret).into_eval();
         let mut b = a.mul(&under);
         under.zeroize();
         b.neg_assign();
         let error = sample::error(ring.shape(), context.gaussian(), rng);
-        let mut error = Poly::from_signed(ring, wide, &error).into_eval();
+        let mut error = Poly::from_signed(ring, qp, &error).into_eval();
         b.add_assign(&error);
         error.zeroize();
-        let mut message = Poly::from_signed(ring, wide, message).into_eval();
+        let mut message = Poly::from_signed(ring, qp, message).into_eval();
         message.mul_scalar_assign(scale);
         b.add_assign(&message);
         message.zeroize();
@@ -54,11 +54,11 @@ impl SeededPair {
 
     /// Rebuilds it from the seed of a, and b. `None` if b is not over these primes of the
     /// context.
-    fn from_parts(context: &Context, wide: &Basis, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
-        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != wide {
+    fn from_parts(context: &Context, qp: &Basis, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
+        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != qp {
             return None;
         }
-        let a = sample::uniform(context.ring(), wide, &seed, 0);
+        let a = sample::uniform(context.ring(), qp, &seed, 0);
         Some(Self { seed, b, a })
     }
 
@@ -88,13 +88,13 @@ impl EncryptedSecret {
         let context = secret.context();
         // P modulo q is 0 for the special primes.
         let scale = |q: Modulus| q.mul(context.ring().product(context.special(), q), q.inv(q.reduce(t)));
-        let wide = context.wide_basis(context.top_level());
-        SeededPair::generate(context, &wide, [secret.expose_coefficients(), &target.0], scale, rng)
+        let qp = context.base_qp(context.top_level());
+        SeededPair::generate(context, &qp, [secret.expose_coefficients(), &target.0], scale, rng)
     }
 
     /// As [`SeededPair::from_parts`].
     pub fn from_parts(context: &Context, seed: [u8; 32], b: Poly<Eval>) -> Option<SeededPair> {
-        SeededPair::from_parts(context, &context.wide_basis(context.top_level()), seed, b)
+        SeededPair::from_parts(context, &context.base_qp(context.top_level()), seed, b)
     }
 
     /// ‖s̃‖ + t·‖e‖/P: the noise of a pair divided by P, for plaintext modulus t.
@@ -121,20 +121,20 @@ impl EncapsulationKey {
         rng: &mut impl RngCore,
     ) -> Self {
         let context = secret.context();
-        let (special, wide) = (input.special_basis(context), input.wide_basis(context));
+        let (special, qp) = (input.special_basis(context), input.base_qp(context));
         let both = [&target.0[..], secret.expose_coefficients()];
         let pair = |place: usize| {
             let power = |q: Modulus| (0..place).fold(1, |power, _| q.mul(power, q.reduce(input.base())));
             let scale = |q: Modulus| q.mul(context.ring().product(&special, q), power(q));
-            SeededPair::generate(context, &wide, both, scale, rng)
+            SeededPair::generate(context, &qp, both, scale, rng)
         };
         Self { pairs: (0..input.pairs()).map(pair).collect(), input: input.clone() }
     }
 
     /// As [`SeededPair::from_parts`], of every pair.
     pub fn from_parts(context: &Context, input: &InputModulus, parts: Vec<([u8; 32], Poly<Eval>)>) -> Option<Self> {
-        let wide = input.wide_basis(context);
-        let pair = |(seed, b)| SeededPair::from_parts(context, &wide, seed, b);
+        let qp = input.base_qp(context);
+        let pair = |(seed, b)| SeededPair::from_parts(context, &qp, seed, b);
         let pairs: Vec<SeededPair> = parts.into_iter().map(pair).collect::<Option<_>>()?;
         (pairs.len() == input.pairs()).then(|| Self { input: input.clone(), pairs })
     }
@@ -153,9 +153,9 @@ impl EncapsulationKey {
     fn by_special(&self, context: &Arc<Context>, x: &Poly<Eval>) -> [Poly<Eval>; 2] {
         let special = self.input.special_basis(context);
         let keep = context.basis(self.input.level);
-        let wide = keep.union(&special);
+        let qp = keep.union(&special);
         let digit = Gadget::whole(&keep).decompose(x, &special, (1, &Basis::new([])));
-        let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &wide, &[(&digit[0], key)]).divide_rounded(&keep, 1);
+        let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &qp, &[(&digit[0], key)]).divide_rounded(&keep, 1);
         self.pairs[0].pair().map(half)
     }
 

@@ -69,7 +69,7 @@ impl Switching for Forecast {
 
     fn hoisted_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
         self.moved(t, RandomEvents::INNER_PRODUCT);
-        Ok(Expected { noise: a.noise + self.wide_error(a), ..*a })
+        Ok(Expected { noise: a.noise + self.base_qp_error(a), ..*a })
     }
 
     fn extend(&self, a: &Expected) -> Result<Expected> {
@@ -104,7 +104,7 @@ impl Switching for Forecast {
 }
 
 impl Forecast {
-    fn wide_error(&self, ct: &Expected) -> Bound {
-        self.model(ct.exponent).wide_error(ct.level)
+    fn base_qp_error(&self, ct: &Expected) -> Bound {
+        self.model(ct.exponent).base_qp_error(ct.level)
     }
 }

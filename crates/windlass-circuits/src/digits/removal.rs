@@ -6,7 +6,7 @@ use windlass_schemes::error::{Error, Result};
 
 use super::halving::HalvingChain;
 use super::method::{DigitMethod, DigitRoute, DigitSpec, Method};
-use super::papers::DIGIT_METHODS;
+use super::methods::DIGIT_METHODS;
 use super::row::{Known, Row, Step};
 
 /// A plan to remove the v low digits of integers modulo p^e.
@@ -160,7 +160,7 @@ fn explained(j: usize, row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digits::papers::Searched;
+    use crate::digits::methods::Searched;
 
     /// The product that a row ends in is left for the division that follows, unless a later row or
     /// another value takes it: of eight bits the first and the last two do so.

@@ -8,9 +8,9 @@ use windlass_schemes::Integer;
 use windlass_schemes::error::{Error, Result};
 
 use super::fold::Side;
-use super::places::Places;
 use super::plan::{FoldedSum, MatrixPlan, MatrixSpec};
 use super::search::{Matrix, best_fold};
+use super::slot_geometry::SlotGeometry;
 use crate::linear::{ComplexSlots, LinearPlan, check_rectangular, dense_entries};
 
 impl MatrixPlan {
@@ -92,7 +92,7 @@ impl MatrixPlan<ComplexSlots> {
 }
 
 /// Chooses, then encodes what was chosen: a folded matrix is a sparse one with its entries moved.
-fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) -> Result<MatrixPlan<R>> {
+fn of_matrix<R: SlotGeometry>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) -> Result<MatrixPlan<R>> {
     matrix.check()?;
     let (count, shape) = (slots.count(), (matrix.height, matrix.width));
     let chosen = best_fold(slots, &matrix, spec)?;

@@ -10,8 +10,8 @@
 
 mod build;
 mod fold;
-mod places;
 mod plan;
 mod search;
+mod slot_geometry;
 
 pub use plan::{Folding, MatrixPlan, MatrixSpec};

@@ -6,8 +6,8 @@ use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
 
 use super::fold::{Fold, Side};
-use super::places::{Places, Quotients};
 use super::plan::{Folding, MatrixSpec};
+use super::slot_geometry::{Quotients, SlotGeometry};
 use crate::linear::PlanSpec;
 use crate::linear::map::Axes;
 use crate::linear::plan::Pattern;
@@ -37,7 +37,7 @@ impl<T: Copy> Matrix<T> {
 /// cheaper.
 ///
 /// Errors: [`Error::Unplannable`] where a fold is asked for and there is none.
-pub(super) fn best_fold<R: Places>(
+pub(super) fn best_fold<R: SlotGeometry>(
     slots: &R,
     matrix: &Matrix<R::Entry>,
     spec: &MatrixSpec,
@@ -72,7 +72,7 @@ pub(super) fn best_fold<R: Places>(
     }
 }
 
-struct Search<'a, R: Places> {
+struct Search<'a, R: SlotGeometry> {
     slots: &'a R,
     matrix: &'a Matrix<R::Entry>,
     spec: &'a PlanSpec,
@@ -81,7 +81,7 @@ struct Search<'a, R: Places> {
     quotients: Quotients,
 }
 
-impl<R: Places> Search<'_, R> {
+impl<R: SlotGeometry> Search<'_, R> {
     /// The folds worth pricing. One ciphertext must hold all of the side that is multiplied.
     fn folds(&self) -> Vec<Fold> {
         let count = self.slots.count();
@@ -124,7 +124,7 @@ impl<R: Places> Search<'_, R> {
     fn products(&self, fold: Option<&Fold>, below: f64) -> Option<(f64, BTreeSet<u64>)> {
         let blocks = self.supports(fold);
         let diagonals: usize = blocks.values().map(BTreeSet::len).sum();
-        if diagonals as f64 * self.spec.cost.multiply_constant.min(self.spec.cost.multiply_narrow) >= below {
+        if diagonals as f64 * self.spec.cost.multiply_constant.min(self.spec.cost.multiply_base_q) >= below {
             return None;
         }
         let shape = [self.matrix.height, self.matrix.width].map(|size| size.div_ceil(self.slots.count())).into();

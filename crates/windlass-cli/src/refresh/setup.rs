@@ -109,7 +109,7 @@ impl Setup {
     }
 
     fn over(planned: Planned, context: Context) -> Self {
-        let wire = BootstrapContext::new(&planned.plan, context.files().context(), planned.scheme);
+        let wire = BootstrapContext::new(&planned.plan, context.rlwe(), planned.scheme);
         Self { planned, context, wire }
     }
 

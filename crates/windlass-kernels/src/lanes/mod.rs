@@ -15,20 +15,20 @@
 
 mod contract;
 pub(crate) mod fetch;
-pub(crate) mod narrow;
-mod places;
 pub(crate) mod portable;
+mod strided;
+pub(crate) mod u32_lanes;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
-mod avx2_narrow;
+mod avx2_u32;
 #[cfg(target_arch = "x86_64")]
 mod avx2_word64;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod avx512_narrow;
+mod avx512_u32;
 #[cfg(target_arch = "x86_64")]
 mod avx512_word64;
 #[cfg(any(target_arch = "x86_64", test))]
@@ -40,12 +40,12 @@ pub(crate) mod word52;
 pub(crate) mod word64;
 
 #[cfg(test)]
-mod narrow_tests;
-#[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod u32_tests;
 
 pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS};
-pub(crate) use places::{Block, Points, Strided};
+pub(crate) use strided::{Block, Points, Strided};
 
 use crate::isa::Isa;
 use crate::modulus::Modulus;
@@ -82,16 +82,16 @@ pub(crate) fn dispatch_transform<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> 
 
 /// Runs a kernel of sums of 32-bit residues on the backend of `isa`.
 #[inline]
-pub(crate) fn dispatch_narrow<K: narrow::NarrowKernel>(isa: Isa, kernel: K) -> K::Output {
-    use narrow::Narrow;
+pub(crate) fn dispatch_u32<K: u32_lanes::U32Kernel>(isa: Isa, kernel: K) -> K::Output {
+    use u32_lanes::U32Lanes;
     match isa {
-        Isa::Portable => narrow::Portable::<1>.vectorize(kernel),
+        Isa::Portable => u32_lanes::Portable::<1>.vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2(token) => avx2_narrow::Avx2(token).vectorize(kernel),
+        Isa::Avx2(token) => avx2_u32::Avx2(token).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512(token) => avx512_narrow::Avx512(token).vectorize(kernel),
+        Isa::Avx512(token) => avx512_u32::Avx512(token).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
-        Isa::Ifma(token) => avx512_narrow::Avx512(token.avx512()).vectorize(kernel),
+        Isa::Ifma(token) => avx512_u32::Avx512(token.avx512()).vectorize(kernel),
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Automorphism {
 enum Moves {
     /// Group g of eight positions comes from group `source`, its lanes in the order
     /// `patterns[pattern]`.
-    Groups { groups: Vec<(u32, u32)>, patterns: Vec<[u64; LANES]>, narrow: Vec<[u32; LANES]> },
+    Groups { groups: Vec<(u32, u32)>, patterns: Vec<[u64; LANES]>, u32_patterns: Vec<[u32; LANES]> },
     /// Consecutive positions that come from consecutive positions: (start, source, length),
     /// covering all positions in order.
     Runs(Vec<(u32, u32, u32)>),
@@ -57,7 +57,7 @@ impl Automorphism {
     /// and the patterns; none where the permutation has not that form.
     pub(crate) fn groups_of_eight(&self) -> Option<(&[(u32, u32)], &[[u32; LANES]])> {
         match &self.moves {
-            Moves::Groups { groups, narrow, .. } => Some((groups, narrow)),
+            Moves::Groups { groups, u32_patterns, .. } => Some((groups, u32_patterns)),
             Moves::Runs(_) => None,
         }
     }
@@ -119,8 +119,8 @@ fn groups(source: &[u32]) -> Option<Moves> {
         });
         groups.push((group, index));
     }
-    let narrow = patterns.iter().map(|pattern| pattern.map(|lane| lane as u32)).collect();
-    Some(Moves::Groups { groups, patterns, narrow })
+    let u32_patterns = patterns.iter().map(|pattern| pattern.map(|lane| lane as u32)).collect();
+    Some(Moves::Groups { groups, patterns, u32_patterns })
 }
 
 fn runs(source: &[u32]) -> Vec<(u32, u32, u32)> {

@@ -2,19 +2,19 @@
 
 mod automorphism;
 mod axis;
-mod narrow;
 mod odd;
 mod plan;
 mod pow2;
 mod shape;
 mod tensor;
 mod tensor_pow2;
+mod u32_rows;
 
 #[cfg(test)]
 mod tests;
 
 pub use automorphism::Automorphism;
 pub use axis::Axis;
-pub use narrow::NarrowPlan;
 pub use plan::{NttPlan, scratch_is_wiped, wipe_scratch};
 pub use shape::Shape;
+pub use u32_rows::U32Plan;

@@ -14,7 +14,7 @@ use crate::pair::Pair;
 use crate::query::Seeded;
 use crate::question::QuestionName;
 use crate::setting::{N, PRIMES};
-use crate::switch::NarrowKeys;
+use crate::switch::U32Keys;
 use crate::tiles::{Tile, scan_all};
 
 /// Some encrypted vectors of one client.
@@ -146,7 +146,7 @@ impl SearchServer {
     /// The rows that the table meets, out of the ciphertexts of one vector.
     fn tile(&self, keys: &EvaluationKeys, ciphertexts: &[Seeded]) -> Result<Tile> {
         let (setting, layout) = (self.table.setting(), self.shape().layout);
-        let keys = NarrowKeys::new(setting, keys, layout.depth())?;
+        let keys = U32Keys::new(setting, keys, layout.depth())?;
         let all = vec![true; layout.rows];
         let expanded = |seeded: &Seeded| expand(setting, &keys, seeded.expand(setting), &all);
         let rows = ciphertexts.par_iter().map(expanded).collect::<Result<Vec<Vec<Pair>>>>()?;

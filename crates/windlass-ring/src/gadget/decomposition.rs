@@ -74,9 +74,9 @@ impl Gadget {
         (multiplier, divided): (u64, &Basis),
     ) -> Decomposition<'a> {
         let ring = Arc::clone(x.ring());
-        let wide = x.basis().union(special);
+        let larger = x.basis().union(special);
         let groups = self.active(x.basis());
-        let converters: Vec<_> = groups.iter().map(|group| ring.converter(group, &wide.without(group), 1)).collect();
+        let converters: Vec<_> = groups.iter().map(|group| ring.converter(group, &larger.without(group), 1)).collect();
         let unchanged = multiplier == 1 && divided.is_empty();
         let inverse = |index: usize| {
             let q = ring.modulus(index);
@@ -92,7 +92,7 @@ impl Gadget {
             ring.plan(index).inverse(row);
             converters[group].shift_weighed(index, row);
         });
-        Decomposition { x, wide, unchanged, inverses, groups, converters, weighed }
+        Decomposition { x, larger, unchanged, inverses, groups, converters, weighed }
     }
 
     /// The digits of `(multiplier·A)^{-1}·x` themselves: decompose-and-extend.
@@ -108,7 +108,7 @@ impl Gadget {
 #[derive(Debug)]
 pub struct Decomposition<'a> {
     x: &'a Poly<Eval>,
-    wide: Basis,
+    larger: Basis,
     /// Whether the digits are those of x itself.
     unchanged: bool,
     /// (multiplier·A)^{-1} modulo the primes of x.
@@ -163,11 +163,11 @@ impl Decomposition<'_> {
     /// prime outside its group.
     pub fn digits(&self) -> Vec<Poly<Eval>> {
         let ring = self.x.ring();
-        let mut digits: Vec<_> = (0..self.len()).map(|_| Poly::<Coeff>::unspecified(ring, &self.wide)).collect();
+        let mut digits: Vec<_> = (0..self.len()).map(|_| Poly::<Coeff>::unspecified(ring, &self.larger)).collect();
         let buffers = digits.iter_mut().map(Poly::rows_mut).collect();
         // All transforms modulo one prime follow each other.
         ring.for_each_rows_of(buffers, |row, digits| {
-            let index = self.wide.index(row);
+            let index = self.larger.index(row);
             digits.into_iter().enumerate().for_each(|(k, out)| self.write_row(k, index, out));
         });
         digits.into_iter().map(Poly::assume_eval).collect()

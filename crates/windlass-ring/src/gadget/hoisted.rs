@@ -15,7 +15,7 @@ use windlass_kernels::rows;
 use super::product::Product;
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
-use crate::folded::Values;
+use crate::periodic_values::Values;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::products::{self, Products};
 use crate::ring::Ring;

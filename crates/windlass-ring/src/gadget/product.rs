@@ -7,7 +7,7 @@ use super::decomposition::Decomposition;
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::poly::{Coeff, Eval, Poly};
-use crate::rns::{Division, Finish, Rows};
+use crate::rns::{Division, Epilogue, Rows};
 
 /// The digits of a product.
 #[derive(Debug, Clone, Copy)]
@@ -98,7 +98,7 @@ impl<'a> Product<'a> {
 
     /// `θ(factor · round(product / D) + addends)` over `keep`, D the product of the other primes of
     /// the basis.
-    pub fn divide(&self, keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Poly<Eval>; 2] {
+    pub fn divide(&self, keep: &Basis, factor: u64, epilogue: &Epilogue<'_, 2>) -> [Poly<Eval>; 2] {
         Division::new(self.halves[0][0].ring(), self.basis(), keep, 1, factor).apply(self, finish)
     }
 }

@@ -31,14 +31,14 @@ impl<const N: usize> Rows<N> for [&Poly<Eval>; N] {
 
 /// What is done to N results while their rows are in cache: `θ(result + addend)`.
 #[derive(Debug, Clone, Copy)]
-pub struct Finish<'a, const N: usize> {
+pub struct Epilogue<'a, const N: usize> {
     /// What is added, over the basis of the results.
     pub addends: [Option<&'a Poly<Eval>>; N],
     /// The automorphism applied last.
     pub automorphism: Option<&'a Automorphism>,
 }
 
-impl<const N: usize> Default for Finish<'_, N> {
+impl<const N: usize> Default for Epilogue<'_, N> {
     fn default() -> Self {
         Self { addends: [None; N], automorphism: None }
     }
@@ -78,8 +78,8 @@ impl Division {
     /// Divides N polynomials. Each row is made, converted, transformed, combined and permuted while
     /// it is in cache, and all transforms modulo one prime follow each other, so that its tables
     /// are read once.
-    pub fn apply<const N: usize>(&self, source: &impl Rows<N>, finish: &Finish<'_, N>) -> [Poly<Eval>; N] {
-        let finishes = finish.automorphism.is_some() || finish.addends.iter().any(Option::is_some);
+    pub fn apply<const N: usize>(&self, source: &impl Rows<N>, epilogue: &Epilogue<'_, N>) -> [Poly<Eval>; N] {
+        let finishes = epilogue.automorphism.is_some() || epilogue.addends.iter().any(Option::is_some);
         assert!(self.added.is_empty() || !finishes, "nothing is added or moved where primes are added");
         let residues = self.residues(source);
         let mut excess = self.ring.take_buffer(N);
@@ -101,7 +101,7 @@ impl Division {
                 }
                 let wide = source.rows(index, scratch);
                 for (h, out) in out.into_iter().enumerate() {
-                    self.finish_row(row, &weighed[h], wide[h], (finish.addends[h], finish.automorphism), out);
+                    self.finish_row(row, &weighed[h], wide[h], (epilogue.addends[h], epilogue.automorphism), out);
                 }
             });
         });
@@ -181,13 +181,13 @@ impl Poly<Eval> {
     /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
     pub fn divide_rounded(&self, keep: &Basis, multiplier: u64) -> Self {
         let division = Division::new(self.ring(), self.basis(), keep, multiplier, 1);
-        let [quotient] = division.apply(&[self], &Finish::default());
+        let [quotient] = division.apply(&[self], &Epilogue::default());
         quotient
     }
 
     /// `θ(factor · round(x / D) + addend)` for two polynomials over one basis: as
     /// [`Self::divide_rounded`] with multiplier 1, the rest at next to no cost.
-    pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Self; 2] {
+    pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, epilogue: &Epilogue<'_, 2>) -> [Self; 2] {
         assert_eq!(pair[0].basis(), pair[1].basis(), "polynomials over one basis");
         Division::new(pair[0].ring(), pair[0].basis(), keep, 1, factor).apply(&pair, finish)
     }

@@ -6,6 +6,6 @@ mod divide;
 mod integer;
 
 pub use convert::BaseConverter;
-pub use divide::Finish;
+pub use divide::Epilogue;
 pub(crate) use divide::{Division, Rows};
 pub use integer::{IntegerLift, centred_floats};

@@ -195,7 +195,7 @@ fn rounding_hides_the_error_of_a_part_of_p() {
     let model = NoiseModel::new(&params, 2);
     for level in 1..=3 {
         assert_eq!(params.special_at(level), level);
-        let below = model.rounding(2).bits() - model.wide_error(level).bits();
+        let below = model.rounding(2).bits() - model.base_qp_error(level).bits();
         assert!(below > 6.0 && below < 12.0, "level {level}: {below} bits below");
     }
 }
@@ -231,7 +231,7 @@ fn the_bounds_are_those_of_the_page() {
             let special = &params.special_primes()[..params.special_at(level)];
             let divided: f64 = special.iter().map(|q| (q.value() as f64).log2()).sum();
             let error = model.inner_product(level).bits() - divided + 257f64.log2();
-            near("error in base QP", model.wide_error(level).bits(), error);
+            near("error in base QP", model.base_qp_error(level).bits(), error);
             near("key switch", model.key_switch(level).bits(), (error.exp2() + 17.03335f64.exp2()).log2());
         }
         let switched = model.modulus_switch(Bound::from_bits(60.0), 100.0, 58.0, 2).bits();

@@ -14,7 +14,7 @@ use super::engine::{Ciphertext, MARGIN_BITS, centred};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::schemes::Scheme;
-use crate::schemes::pairs::Pair;
+use crate::schemes::pairs::RlweCiphertext;
 use windlass_ring::slots::SlotRing;
 
 /// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by

@@ -2,7 +2,7 @@
 //!
 //! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error,
 //! and what it holds. Here the polynomials are decomposed, moved, summed and divided; what happens
-//! to the metadata a scheme says by its [`Rules`]. Whatever has rules is [`Switching`].
+//! to the metadata a scheme says by its [`SchemeMetadata`]. Whatever has rules is [`Switching`].
 
 use std::slice::from_ref;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly, Values};
-use windlass_rlwe::switching::{self, Digits, Finish, Move, Weights};
+use windlass_rlwe::switching::{self, Digits, Epilogue, KeyedAutomorphism, Weights};
 use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
 
 use crate::error::{Error, Result};
@@ -19,13 +19,13 @@ use crate::schemes::Seed;
 use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// Polynomials with metadata.
-pub trait Pair: Clone + Send + Sync {
+pub trait RlweCiphertext: Clone + Send + Sync {
     /// The polynomials.
     fn parts(&self) -> &[Poly<Eval>];
     /// The polynomials, to be changed.
     fn parts_mut(&mut self) -> &mut [Poly<Eval>];
     /// The same metadata around other polynomials.
-    fn around(&self, parts: Vec<Poly<Eval>>) -> Self;
+    fn with_polys(&self, parts: Vec<Poly<Eval>>) -> Self;
     /// The name of the key pair.
     fn key_id(&self) -> KeyId;
     /// The seed that the second polynomial is expanded from, while it is known: of a fresh
@@ -76,9 +76,9 @@ impl<C> Extended<C> {
 }
 
 /// How a scheme keeps its metadata.
-pub trait Rules: Sync {
+pub trait SchemeMetadata: Sync {
     /// Its ciphertexts.
-    type Ciphertext: Pair;
+    type Ciphertext: RlweCiphertext;
     /// Its prepared constants.
     type Constant: Send + Sync;
 
@@ -100,12 +100,17 @@ pub trait Rules: Sync {
     fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
     /// The metadata of a ciphertext at a level after something was added to its error: each time
     /// one random event of a kind, or two.
-    fn grow(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
+    fn add_noise(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
     /// The metadata of a sum, in place of that of its first term.
-    fn absorb(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
+    fn add_metadata(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
     /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a
     /// constant that does not fit.
-    fn weigh(&self, ct: &Self::Ciphertext, level: usize, constant: &Self::Constant) -> Result<Self::Ciphertext>;
+    fn scale_metadata(
+        &self,
+        ct: &Self::Ciphertext,
+        level: usize,
+        constant: &Self::Constant,
+    ) -> Result<Self::Ciphertext>;
     /// The values of a constant.
     fn values(constant: &Self::Constant) -> &Values;
     /// Gives back a result that still decrypts; `before` is what it was made from, at `level`.
@@ -140,7 +145,7 @@ pub trait Rules: Sync {
     }
 }
 
-impl<R: Rules> Switching for R {
+impl<R: SchemeMetadata> Switching for R {
     type Ciphertext = R::Ciphertext;
     type Constant = R::Constant;
     type Hoisted = Hoisted<R::Ciphertext>;
@@ -189,7 +194,7 @@ impl<R: Rules> Switching for R {
     fn hoist(&self, a: &R::Ciphertext) -> Result<Self::Hoisted> {
         self.check_pair("hoist", a)?;
         let multiplier = self.phase_multiplier(a);
-        let addend = switching::extend_narrow(context(self), &a.parts()[0], multiplier);
+        let addend = switching::extend_base_q(context(self), &a.parts()[0], multiplier);
         let digits = Digits::new(context(self), &a.parts()[1], multiplier);
         Ok(Hoisted { ct: a.clone(), addend, digits })
     }
@@ -208,12 +213,12 @@ impl<R: Rules> Switching for R {
         };
         let step = key_and_permutation(self.evaluation_keys(), t)?;
         let pairs = switching::hoisted_automorphism(&digits_and_addends(list), &step)?;
-        let around = |(a, pair): (&Self::Hoisted, [_; 2])| {
-            let mut ct = a.ct.around(pair.into());
-            self.grow(&mut ct, level, Growth::InnerProduct(t));
+        let wrap = |(a, pair): (&Self::Hoisted, [_; 2])| {
+            let mut ct = a.ct.with_polys(pair.into());
+            self.add_noise(&mut ct, level, Growth::InnerProduct(t));
             Extended { ct, level }
         };
-        Ok(list.iter().zip(pairs).map(around).collect())
+        Ok(list.iter().zip(pairs).map(wrap).collect())
     }
 
     fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
@@ -226,8 +231,8 @@ impl<R: Rules> Switching for R {
             let parts = a.digits.sum_hoisted(context(self), &a.addend, &steps)?;
             let mut images = moved.iter().map(|&t| image_of(self, a, t));
             let mut known = images.next().ok_or_else(no_terms)?;
-            images.for_each(|image| self.absorb(&mut known, &image));
-            sum = Some(Extended { ct: known.around(parts.into()), level });
+            images.for_each(|image| self.add_metadata(&mut known, &image));
+            sum = Some(Extended { ct: known.with_polys(parts.into()), level });
         }
         for _ in moved.len()..elements.len() {
             let own = self.extend(&a.ct)?;
@@ -272,8 +277,8 @@ impl<R: Rules> Switching for R {
         };
         let known: Vec<Vec<R::Ciphertext>> = list.iter().map(known_of).collect::<Result<_>>()?;
         let pairs = switching::dot_hoisted(context(self), &digits_and_addends(list), &steps, &sums)?;
-        let around = |(ct, pair): (&R::Ciphertext, [_; 2])| Extended { ct: ct.around(pair.into()), level };
-        Ok(known.iter().zip(pairs).map(|(known, pairs)| known.iter().zip(pairs).map(around).collect()).collect())
+        let wrap = |(ct, pair): (&R::Ciphertext, [_; 2])| Extended { ct: ct.with_polys(pair.into()), level };
+        Ok(known.iter().zip(pairs).map(|(known, pairs)| known.iter().zip(pairs).map(wrap).collect()).collect())
     }
 
     fn extend(&self, a: &R::Ciphertext) -> Result<Self::Extended> {
@@ -281,7 +286,7 @@ impl<R: Rules> Switching for R {
         let multiplier = self.phase_multiplier(a);
         let parts: Vec<Poly<Eval>> =
             a.parts().iter().map(|part| switching::extend(context(self), part, multiplier)).collect();
-        Ok(Extended { ct: a.around(parts), level: level(self, a) })
+        Ok(Extended { ct: a.with_polys(parts), level: level(self, a) })
     }
 
     fn dot_extended(
@@ -312,8 +317,8 @@ impl<R: Rules> Switching for R {
                 products.push(terms);
             }
         }
-        let wide = context(self).wide_basis(level);
-        let mut pairs = Poly::dot_pairs(context(self).ring(), &wide, &products).into_iter();
+        let qp = context(self).base_qp(level);
+        let mut pairs = Poly::dot_pairs(context(self).ring(), &qp, &products).into_iter();
         // What comes with the constant 1 is added to the products, or to the first of its kind.
         let finish = |(row, ct): (&MixedRow<'_, R::Constant>, R::Ciphertext)| {
             let product = row.iter().any(|(_, c)| c.is_some()).then(|| pairs.next().expect("one for each row"));
@@ -323,7 +328,7 @@ impl<R: Rules> Switching for R {
                 None => plain.next().ok_or_else(no_terms)?.map(Poly::clone),
             };
             plain.for_each(|terms| pair.iter_mut().zip(terms).for_each(|(x, y)| x.add_assign(y)));
-            Ok(Extended { ct: ct.around(pair.into()), level })
+            Ok(Extended { ct: ct.with_polys(pair.into()), level })
         };
         rows.iter().zip(known).map(finish).collect()
     }
@@ -346,21 +351,21 @@ impl<R: Rules> Switching for R {
         let narrowed: Vec<Poly<Eval>> = list.par_iter().map(narrow).collect();
         let halves: Vec<_> = narrowed.iter().zip(list).map(|(x, a)| (x, &a.ct.parts()[0])).collect();
         let pairs = switching::extended_automorphism(context(self), &halves, &step)?;
-        let around = |(a, pair): (&&Self::Extended, [_; 2])| {
-            let mut ct = a.ct.around(pair.into());
+        let wrap = |(a, pair): (&&Self::Extended, [_; 2])| {
+            let mut ct = a.ct.with_polys(pair.into());
             // What is rounded is what is turned.
-            self.grow(&mut ct, level, Growth::Rounding);
-            self.grow(&mut ct, level, Growth::InnerProduct(t));
+            self.add_noise(&mut ct, level, Growth::Rounding);
+            self.add_noise(&mut ct, level, Growth::InnerProduct(t));
             Extended { ct, level }
         };
-        Ok(list.iter().zip(pairs).map(around).collect())
+        Ok(list.iter().zip(pairs).map(wrap).collect())
     }
 
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {
         self.check_pair("add", &b.ct)?;
         check_extended(self, a, b)?;
         a.ct.parts_mut().iter_mut().zip(b.ct.parts()).for_each(|(x, y)| x.add_assign(y));
-        self.absorb(&mut a.ct, &b.ct);
+        self.add_metadata(&mut a.ct, &b.ct);
         Ok(())
     }
 
@@ -368,8 +373,8 @@ impl<R: Rules> Switching for R {
         self.check_pair("mod-down", &a.ct)?;
         let multiplier = self.phase_multiplier(&a.ct);
         let parts = switching::mod_down(context(self), halves(&a.ct), a.level, multiplier);
-        let mut out = a.ct.around(parts.into());
-        self.grow(&mut out, a.level, Growth::Rounding);
+        let mut out = a.ct.with_polys(parts.into());
+        self.add_noise(&mut out, a.level, Growth::Rounding);
         self.accept_pair("mod-down", (&a.ct, a.level), out)
     }
 
@@ -382,15 +387,15 @@ impl<R: Rules> Switching for R {
     }
 }
 
-fn context<R: Rules>(rules: &R) -> &Arc<Context> {
+fn context<R: SchemeMetadata>(rules: &R) -> &Arc<Context> {
     rules.evaluation_keys().context()
 }
 
-fn is_identity<R: Rules>(rules: &R, t: u64) -> bool {
+fn is_identity<R: SchemeMetadata>(rules: &R, t: u64) -> bool {
     t % context(rules).params().m() == 1
 }
 
-fn level<R: Rules>(rules: &R, ct: &R::Ciphertext) -> usize {
+fn level<R: SchemeMetadata>(rules: &R, ct: &R::Ciphertext) -> usize {
     context(rules).level_of(ct.parts()[0].basis())
 }
 
@@ -405,7 +410,7 @@ fn digits_and_addends<C>(list: &[Hoisted<C>]) -> Vec<(&Digits, &Poly<Eval>)> {
 }
 
 /// [`Switching::dot_hoisted`] by images that are held, where one of them is the ciphertext itself.
-fn dot_of_images<R: Rules>(
+fn dot_of_images<R: SchemeMetadata>(
     rules: &R,
     a: &Hoisted<R::Ciphertext>,
     elements: &[u64],
@@ -416,35 +421,35 @@ fn dot_of_images<R: Rules>(
     rules.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
 }
 
-fn halves(ct: &impl Pair) -> [&Poly<Eval>; 2] {
+fn halves(ct: &impl RlweCiphertext) -> [&Poly<Eval>; 2] {
     [&ct.parts()[0], &ct.parts()[1]]
 }
 
 /// The metadata of an image under θ_t in base `QP`, around no polynomials.
-fn image_of<R: Rules>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
-    let mut image = a.ct.around(Vec::new());
-    rules.grow(&mut image, a.digits.level(), Growth::InnerProduct(t));
+fn image_of<R: SchemeMetadata>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
+    let mut image = a.ct.with_polys(Vec::new());
+    rules.add_noise(&mut image, a.digits.level(), Growth::InnerProduct(t));
     image
 }
 
 /// θ_t of a ciphertext by one whole key switch.
-fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
+fn move_pair<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
     rules.check_pair("automorphism", a)?;
     if is_identity(rules, t) {
         return Ok(a.clone());
     }
     let (key, permutation) = key_and_permutation(rules.evaluation_keys(), t)?;
     let [first, second] = halves(a);
-    let finish = Finish { addends: [Some(first), None], automorphism: Some(&permutation) };
+    let finish = Epilogue { addends: [Some(first), None], automorphism: Some(&permutation) };
     let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
-    let mut out = a.around(parts.into());
+    let mut out = a.with_polys(parts.into());
     let level = level(rules, a);
-    rules.grow(&mut out, level, Growth::KeySwitch(t));
+    rules.add_noise(&mut out, level, Growth::KeySwitch(t));
     rules.accept_pair("automorphism", (a, level), out)
 }
 
 /// The metadata of a sum of products, around no polynomials.
-fn row_of<'a, R: Rules>(
+fn row_of<'a, R: SchemeMetadata>(
     rules: &R,
     level: usize,
     terms: impl Iterator<Item = (&'a R::Ciphertext, Option<&'a R::Constant>)>,
@@ -456,13 +461,13 @@ where
     let mut sum: Option<R::Ciphertext> = None;
     for (ct, constant) in terms {
         let term = match constant {
-            Some(constant) => rules.weigh(ct, level, constant)?,
-            None => ct.around(Vec::new()),
+            Some(constant) => rules.scale_metadata(ct, level, constant)?,
+            None => ct.with_polys(Vec::new()),
         };
         match &mut sum {
             Some(sum) => {
                 rules.check_alike(sum, &term)?;
-                rules.absorb(sum, &term);
+                rules.add_metadata(sum, &term);
             }
             None => sum = Some(term),
         }
@@ -470,7 +475,11 @@ where
     sum.ok_or_else(no_terms)
 }
 
-fn check_extended<R: Rules>(rules: &R, a: &Extended<R::Ciphertext>, b: &Extended<R::Ciphertext>) -> Result<()> {
+fn check_extended<R: SchemeMetadata>(
+    rules: &R,
+    a: &Extended<R::Ciphertext>,
+    b: &Extended<R::Ciphertext>,
+) -> Result<()> {
     check_same_keys("sum in base QP", a.ct.key_id(), b.ct.key_id())?;
     if a.level != b.level {
         let [left, right] = [a, b].map(|x| format!("level {}", x.level));
@@ -480,7 +489,7 @@ fn check_extended<R: Rules>(rules: &R, a: &Extended<R::Ciphertext>, b: &Extended
 }
 
 /// For θ_t, t not 1. Errors: [`Error::MissingGaloisKey`].
-fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<Move<'_>> {
+fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<KeyedAutomorphism<'_>> {
     let element = t % keys.context().params().m();
     let key = keys.galois(element).ok_or_else(|| Error::MissingGaloisKey {
         element,
@@ -489,6 +498,6 @@ fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<Move<'_>> {
     Ok((&**key, keys.context().ring().automorphism(t)?))
 }
 
-fn keys_and_permutations<'a>(keys: &'a EvaluationKeys, elements: &[u64]) -> Result<Vec<Move<'a>>> {
+fn keys_and_permutations<'a>(keys: &'a EvaluationKeys, elements: &[u64]) -> Result<Vec<KeyedAutomorphism<'a>>> {
     elements.iter().map(|&t| key_and_permutation(keys, t)).collect()
 }

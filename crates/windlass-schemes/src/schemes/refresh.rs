@@ -21,15 +21,15 @@ pub trait Refresh<C>: Send + Sync {
 
     /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit
     /// where there is no noise.
-    fn spare_bits(&self, ciphertext: &C) -> f64;
+    fn headroom_bits(&self, ciphertext: &C) -> f64;
 
     /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says
     /// so before each step never runs out.
     ///
     /// # Errors
     /// Those of [`Refresh::refresh`].
-    fn with_spare_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
-        if self.spare_bits(&ciphertext) < bits { self.refresh(&ciphertext) } else { Ok(ciphertext) }
+    fn with_headroom_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
+        if self.headroom_bits(&ciphertext) < bits { self.refresh(&ciphertext) } else { Ok(ciphertext) }
     }
 }
 
@@ -42,8 +42,8 @@ impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
         (**self).refresh_all(list)
     }
 
-    fn spare_bits(&self, ciphertext: &C) -> f64 {
-        (**self).spare_bits(ciphertext)
+    fn headroom_bits(&self, ciphertext: &C) -> f64 {
+        (**self).headroom_bits(ciphertext)
     }
 }
 

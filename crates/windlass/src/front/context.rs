@@ -168,7 +168,7 @@ impl Context {
     ///
     /// Cost: some transforms of one row.
     pub fn prices(&self) -> CostModel {
-        CostModel::for_context(self.files().context())
+        CostModel::for_context(self.rlwe())
     }
 
     /// The same context without encryption. The same programs run on it in exact arithmetic.

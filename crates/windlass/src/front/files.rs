@@ -188,7 +188,7 @@ impl Context {
         bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
     ) -> Result<Vec<(Arc<BootstrapPlan>, BootstrapKeys)>> {
         let read = |(plan, bytes): &(Arc<BootstrapPlan>, &[u8])| {
-            let files = BootstrapContext::new(plan, self.files().context(), self.scheme());
+            let files = BootstrapContext::new(plan, self.rlwe(), self.scheme());
             Ok((Arc::clone(plan), wire::from_bytes(&files, bytes)?))
         };
         bootstrappings.iter().map(read).collect()
@@ -210,7 +210,7 @@ impl Server {
     }
 
     fn bootstrap_files(&self, plan: &Arc<BootstrapPlan>) -> BootstrapContext {
-        BootstrapContext::new(plan, self.context().files().context(), self.context().scheme())
+        BootstrapContext::new(plan, self.context().rlwe(), self.context().scheme())
     }
 }
 

@@ -139,7 +139,7 @@ impl Context {
     /// [`Error::ContextMismatch`] if the key has other parameters; [`Error::Rlwe`] if there is no
     /// entropy.
     pub fn client_from_key(&self, secret: Arc<SecretKey>) -> Result<Client> {
-        same_parameters(self.files().context(), secret.context())?;
+        same_parameters(self.rlwe(), secret.context())?;
         Ok(Client::new(self.clone(), secret, os_rng()?))
     }
 
@@ -152,7 +152,7 @@ impl Context {
         keys: Arc<EvaluationKeys>,
         bootstrappings: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
     ) -> Result<Server> {
-        same_parameters(self.files().context(), keys.context())?;
+        same_parameters(self.rlwe(), keys.context())?;
         let keys = exact_keys(self.files(), keys, bootstrappings)?;
         Ok(Server::new(self.clone(), keys))
     }
@@ -163,7 +163,7 @@ impl Context {
     /// # Errors
     /// None if the context exists.
     pub fn server_without_keys(&self) -> Result<Server> {
-        self.server_from_keys(Arc::new(EvaluationKeys::empty(self.files().context())), Vec::new())
+        self.server_from_keys(Arc::new(EvaluationKeys::empty(self.rlwe())), Vec::new())
     }
 }
 

@@ -164,10 +164,10 @@ impl Refresh<Ciphertext> for Refreshers {
 
     /// Infinite also for ciphertexts that no bootstrapping here refreshes, such as a quotient
     /// modulo p^{r−1}.
-    fn spare_bits(&self, ct: &Ciphertext) -> f64 {
+    fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
         let bootstrapper = self.bootstrapper(ct.content(), ct.exponent()).ok();
         let fitting = bootstrapper.filter(|own| own.plan().formula().message_exponent == ct.exponent());
-        fitting.map_or(f64::INFINITY, |own| own.spare_bits(ct))
+        fitting.map_or(f64::INFINITY, |own| own.headroom_bits(ct))
     }
 }
 
@@ -207,7 +207,7 @@ impl Refresh<ClearCiphertext> for MockRefreshers {
         in_batches(list, bootstrapper.batch_plan(), single, |b| bootstrapper.refresh_batch(b), several)
     }
 
-    fn spare_bits(&self, _: &ClearCiphertext) -> f64 {
+    fn headroom_bits(&self, _: &ClearCiphertext) -> f64 {
         f64::INFINITY
     }
 }

@@ -113,7 +113,7 @@ fn prices_are_measured() {
     let engine = server.engine();
     let prices = CostModel::measure(engine, &ct, &[2]).unwrap();
     let all = [prices.hoist, prices.hoisted_automorphism, prices.extended_automorphism, prices.multiply_constant];
-    let more = [prices.mod_down, prices.automorphism, prices.multiply_narrow];
+    let more = [prices.mod_down, prices.automorphism, prices.multiply_base_q];
     assert!(
         all[..1].iter().chain(&all[2..3]).chain(&more).all(|price| price.is_finite() && *price > 0.0),
         "{prices:?}"

@@ -40,7 +40,7 @@ impl Setup {
     }
 
     fn ring(&self) -> &Arc<Ring> {
-        self.client.context().files().context().ring()
+        self.client.context().rlwe().ring()
     }
 
     fn engine(&self) -> &Engine {

@@ -23,7 +23,7 @@ impl Refresh<Ciphertext> for Failing {
         Err(Error::MissingBootstrappingKeys)
     }
 
-    fn spare_bits(&self, ct: &Ciphertext) -> f64 {
+    fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
         self.engine.capacity(ct) - self.kept_bits
     }
 }
@@ -74,7 +74,7 @@ impl Refresh<Ciphertext> for Anew {
         self.client.encrypt_plaintext(&self.client.decrypt_plaintext(ct)?)
     }
 
-    fn spare_bits(&self, ct: &Ciphertext) -> f64 {
+    fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
         self.engine.capacity(ct) - self.kept_bits
     }
 }
@@ -96,12 +96,12 @@ fn sums_with_plaintexts_can_be_refreshed() {
         let addend = Plaintext::from_integers(context.ring(), &[1, 2, 3]).unwrap();
         // There is hardly anything to spare, and any sum takes it.
         let (anew, refreshing) = refreshing(client, engine, engine.capacity(&square) - 1e-9);
-        assert!(anew.spare_bits(&square) >= 0.0);
-        assert!(anew.spare_bits(&engine.add_plain(&square, &addend).unwrap()) < 0.0);
+        assert!(anew.headroom_bits(&square) >= 0.0);
+        assert!(anew.headroom_bits(&engine.add_plain(&square, &addend).unwrap()) < 0.0);
         let sums = [refreshing.add_plain(&square, &addend).unwrap(), refreshing.sub_plain(&square, &addend).unwrap()];
         assert_eq!(anew.made.load(Ordering::Relaxed), 2);
         for (sum, expected) in sums.into_iter().zip([[10, 3, 52], [8, 256, 46]]) {
-            assert!(anew.spare_bits(&sum) >= 0.0);
+            assert!(anew.headroom_bits(&sum) >= 0.0);
             assert_eq!(anew.client.decrypt(&sum).unwrap()[..3], expected);
         }
     }
@@ -117,7 +117,7 @@ fn an_operand_that_cannot_be_refreshed_does_not_keep_others_from_it() {
         let fourth = engine.square(&square).unwrap();
         let kept_bits = engine.capacity(&fourth).midpoint(engine.capacity(&square));
         let (anew, refreshing) = refreshing(client, engine, kept_bits);
-        assert!(anew.spare_bits(&fourth) < 0.0 && anew.spare_bits(&square) > 0.0);
+        assert!(anew.headroom_bits(&fourth) < 0.0 && anew.headroom_bits(&square) > 0.0);
         for (a, b) in [(&fourth, &square), (&square, &fourth)] {
             let sum = refreshing.add(a, b).unwrap();
             assert_eq!(anew.made.swap(0, Ordering::Relaxed), 1);

@@ -62,10 +62,10 @@ impl<'a> Bounds<'a> {
         let (inputs, outputs) = (self.inputs(rule), self.outputs(rule));
         let (prices, products) = (&self.spec.cost, self.products as f64);
         let (inner, outer) = (inputs.automorphisms() as f64, outputs.automorphisms() as f64);
-        let narrow = products * prices.multiply_narrow;
-        let wide = products * prices.multiply_constant;
+        let base_q = products * prices.multiply_base_q;
+        let base_qp = products * prices.multiply_constant;
         let price = match self.spec.hoisting {
-            _ if inner + outer == 0.0 => narrow.min(wide),
+            _ if inner + outer == 0.0 => base_q.min(base_qp),
             HoistMode::Double => {
                 let hoist = if inner > 0.0 { prices.hoist } else { 0.0 };
                 let each = prices.hoisted_automorphism.min(prices.extended_automorphism);
@@ -75,7 +75,7 @@ impl<'a> Bounds<'a> {
                 let hoist = if inner > 0.0 { prices.hoist } else { 0.0 };
                 hoist + inner * (prices.hoisted_automorphism + prices.mod_down) + outer * prices.automorphism + narrow
             }
-            HoistMode::Off => (inner + outer) * prices.automorphism + narrow,
+            HoistMode::Off => (inner + outer) * prices.automorphism + base_q,
         };
         price * ROUNDING
     }

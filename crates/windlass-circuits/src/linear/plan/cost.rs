@@ -29,7 +29,7 @@ pub struct CostModel {
     /// One automorphism by itself, a whole key switch in base `Q`.
     pub automorphism: f64,
     /// One product with a prepared constant in base `Q`, and adding it.
-    pub multiply_narrow: f64,
+    pub multiply_base_q: f64,
     /// One constant expanded from its coefficients, where a plan keeps them so
     /// ([`super::ConstantForm`]).
     pub prepare: f64,
@@ -78,7 +78,7 @@ impl CostModel {
             hoist,
             hoisted_automorphism,
             automorphism: hoist + hoisted_automorphism + 2.0 * mod_down_one,
-            multiply_narrow: 3.0 * q * row,
+            multiply_base_q: 3.0 * q * row,
             extended_automorphism: mod_down_one + hoist + hoisted_automorphism,
             multiply_constant: 2.0 * all * row,
             mod_down: 2.0 * mod_down_one,
@@ -163,7 +163,7 @@ pub struct OperationCount {
     /// Products with constants.
     pub constant_products: usize,
     /// Those of them that are made in base `Q`.
-    pub narrow_products: usize,
+    pub base_q_products: usize,
     /// Mod-downs of both components.
     pub mod_downs: usize,
     /// Distinct Galois keys.
@@ -177,8 +177,8 @@ impl OperationCount {
             + self.hoisted_automorphisms as f64 * model.hoisted_automorphism
             + self.extended_automorphisms as f64 * model.extended_automorphism
             + self.automorphisms as f64 * model.automorphism
-            + (self.constant_products - self.narrow_products) as f64 * model.multiply_constant
-            + self.narrow_products as f64 * model.multiply_narrow
+            + (self.constant_products - self.base_q_products) as f64 * model.multiply_constant
+            + self.base_q_products as f64 * model.multiply_base_q
             + self.mod_downs as f64 * model.mod_down
             + self.keys as f64 * model.key
     }

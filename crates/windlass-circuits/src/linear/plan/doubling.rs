@@ -72,7 +72,7 @@ impl Doubling {
         let automorphisms: usize = self.steps.iter().map(|step| step.path.len()).sum();
         let common = OperationCount {
             constant_products: products,
-            narrow_products: products,
+            base_q_products: products,
             keys: self.keys().len(),
             ..OperationCount::default()
         };

@@ -61,10 +61,10 @@ impl Schedule {
         let parents: Vec<Vec<bool>> = self.made.iter().map(|made| layout.inputs.parents(made)).collect();
         let links = marked(&self.made.iter().map(|made| layout.inputs.links(made)).collect::<Vec<_>>());
         let products = self.sums.values().map(Vec::len).sum::<usize>() - ones;
-        let narrow = hoisting != HoistMode::Double || layout.is_diagonal();
+        let base_q = hoisting != HoistMode::Double || layout.is_diagonal();
         let common = OperationCount {
             constant_products: products,
-            narrow_products: if narrow { products } else { 0 },
+            base_q_products: if base_q { products } else { 0 },
             keys: layout.keys().len(),
             ..OperationCount::default()
         };

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::switching::Switching;
 
+use super::batch::Batched;
 use super::prepare::{Factor, PreparedPlan};
 use super::prepares::Prepares;
-use super::several::Several;
 use super::work::{Products, Run};
-use super::{narrow, wide};
+use super::{base_q, base_qp};
 use crate::linear::map::Plannable;
 use crate::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Method, Step, missing_key};
 
@@ -75,11 +75,11 @@ impl<R: Plannable> LinearPlan<R> {
                     let expand = |numbers: &[usize]| self.expanded(prepared, evaluator, numbers);
                     let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
                     let Some(norms) = &prepared.norms else {
-                        images.extend(self.run(&Several(evaluator), &products, &[&list])?.swap_remove(0));
+                        images.extend(self.run(&Batched(evaluator), &products, &[&list])?.swap_remove(0));
                         continue;
                     };
                     let entered = list.iter().flat_map(|input| evaluator.enter(norms, &[input])).collect();
-                    let outputs = self.run(&Several(evaluator), &products, &[&entered])?.swap_remove(0);
+                    let outputs = self.run(&Batched(evaluator), &products, &[&entered])?.swap_remove(0);
                     for (input, output) in list.iter().zip(outputs) {
                         images.push(evaluator.leave(norms, 0, &[input], output)?);
                     }
@@ -157,8 +157,8 @@ impl<R: Plannable> LinearPlan<R> {
             }
             Method::Sums { layout, schedule } => {
                 let run = Run { layout, schedule, evaluator, inputs, mode: self.spec().hoisting };
-                let wide = run.mode == HoistMode::Double && !layout.is_diagonal();
-                run.fill(if wide { wide::apply(&run, products)? } else { narrow::apply(&run, products)? })
+                let in_qp = run.mode == HoistMode::Double && !layout.is_diagonal();
+                run.fill(if in_qp { base_qp::apply(&run, products)? } else { base_q::apply(&run, products)? })
             }
         }
     }

@@ -51,23 +51,23 @@ impl CostModel {
         let one_sum = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows[..1]).map(drop))?;
         let all_sums = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows).map(drop))?;
         let multiply_constant = ((all_sums - one_sum) / (BABIES * (SUMS - 1)) as f64).max(0.0);
-        let wide = evaluator.hoisted_automorphism(&hoisted, element)?;
-        let mut sum = wide.clone();
+        let extended = evaluator.hoisted_automorphism(&hoisted, element)?;
+        let mut sum = extended.clone();
         let mut turn = (0..).map(|i: usize| elements[i % elements.len()]);
         let giant = least(4, &mut || {
-            let moved = evaluator.extended_automorphism(&wide, turn.next().expect("endless"))?;
+            let moved = evaluator.extended_automorphism(&extended, turn.next().expect("endless"))?;
             evaluator.add_extended_assign(&mut sum, &moved)
         })?;
         let automorphism =
             least(4, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
-        let mod_down = least(3, &mut || evaluator.mod_down(wide.clone()).map(drop))?;
+        let mod_down = least(3, &mut || evaluator.mod_down(extended.clone()).map(drop))?;
         let packed = slots.pack(constant.clone());
         let prepare = least(2, &mut || {
             // All at once, as in a plan: they do not fit into cache.
             evaluator.prepare_many(BABIES, top, &|_| slots.unpack(&packed)).map(drop)
         })?;
         let mut turn = constants.iter().cycle();
-        let narrow = least(6, &mut || {
+        let base_q = least(6, &mut || {
             let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
             evaluator.add(&product, ciphertext).map(drop)
         })?;
@@ -78,7 +78,7 @@ impl CostModel {
             multiply_constant,
             mod_down,
             automorphism,
-            multiply_narrow: narrow,
+            multiply_base_q: base_q,
             prepare: prepare / BABIES as f64,
             key: hoist * 1e-4,
             milliseconds: Some(1.0),

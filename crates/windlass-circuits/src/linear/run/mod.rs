@@ -1,13 +1,13 @@
 //! Plans at work: constants are prepared once, then any number of ciphertexts goes through.
 
 mod apply;
+mod base_q;
+mod base_qp;
+mod batch;
 mod encrypted;
 mod measure;
-mod narrow;
 mod prepare;
 mod prepares;
-mod several;
-mod wide;
 mod work;
 
 pub use encrypted::EncryptedMatrix;

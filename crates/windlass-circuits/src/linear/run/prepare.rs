@@ -134,7 +134,7 @@ impl<R: Plannable> LinearPlan<R> {
             ConstantForm::Automatic => {
                 let most = |bytes: usize| count.min(self.spec().constant_bytes / bytes.max(1));
                 let whole = most(evaluator.bytes_of_constant(level));
-                if whole == count || !evaluator.folds_constants() {
+                if whole == count || !evaluator.keeps_periodic_values() {
                     return Ok(whole);
                 }
                 Ok(most(self.largest_sample(evaluator, level)?))

@@ -59,7 +59,7 @@ pub trait Prepares<R: Plannable>: Switching {
     fn held_bytes(&self, constant: &Self::Constant) -> usize;
 
     /// Whether constants may take less than [`Prepares::bytes_of_constant`].
-    fn folds_constants(&self) -> bool {
+    fn keeps_periodic_values(&self) -> bool {
         false
     }
 
@@ -148,8 +148,8 @@ impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
         Evaluator::held_bytes(self, constant)
     }
 
-    fn folds_constants(&self) -> bool {
-        Evaluator::folds_constants(self)
+    fn keeps_periodic_values(&self) -> bool {
+        Evaluator::keeps_periodic_values(self)
     }
 }
 

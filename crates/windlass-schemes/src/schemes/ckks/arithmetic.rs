@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 use windlass_ring::{Basis, Eval, Poly, Values};
-use windlass_rlwe::switching::{self, Finish};
+use windlass_rlwe::switching::{self, Epilogue};
 
 use super::ciphertext::{Ciphertext, Info};
 use super::encode::residue;
@@ -41,7 +41,7 @@ impl Engine {
         for (x, y) in sum.parts.iter_mut().zip(&b.parts) {
             if subtract { x.sub_assign(y) } else { x.add_assign(y) }
         }
-        sum.info.absorb(&b.info);
+        sum.info.add_metadata(&b.info);
         self.accept(if subtract { "subtract" } else { "add" }, sum)
     }
 
@@ -65,7 +65,7 @@ impl Engine {
         sum.parts[0].add_assign(&message);
         let (slots, deviation) = (a.slots().max(values.len()), factor.rounding);
         let (magnitude, own) = (factor.beside(&a.info.magnitude, slots), SlotError::unknown(deviation));
-        sum.info.absorb(&Info { degree: a.info.degree, magnitude, deviation, uneven: deviation, own });
+        sum.info.add_metadata(&Info { degree: a.info.degree, magnitude, deviation, uneven: deviation, own });
         self.accept("add a constant", sum)
     }
 
@@ -194,7 +194,7 @@ impl Engine {
         let [mut own, mut other] = [a, b].map(|x| x.error_in(slots));
         own.scale(of_b);
         other.scale(of_a);
-        own.absorb(&other);
+        own.add_metadata(&other);
         let deviation = of_a * b.deviation + of_b * a.deviation;
         let uneven = of_a * b.uneven + of_b * a.uneven;
         let mut product = Info { degree: 2, magnitude, deviation, uneven, own };
@@ -222,7 +222,7 @@ impl Engine {
     ) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (context, level) = (self.context.rlwe(), like.level());
-        let finish = Finish { addends: [Some(&parts[0]), Some(&parts[1])], automorphism: None };
+        let finish = Epilogue { addends: [Some(&parts[0]), Some(&parts[1])], automorphism: None };
         let parts = switching::switch(context, &parts[2], 1, key, &finish)?;
         let mut out = like.with_parts(parts.into(), info);
         out.add_inner_product(level, Source::Key(0));
@@ -251,13 +251,13 @@ fn tensor(a: &Ciphertext, b: &Ciphertext) -> [Poly<Eval>; 3] {
 
 impl Info {
     /// What is known of a sum with another of the same degree.
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    pub(crate) fn add_metadata(&mut self, other: &Self) {
         let slots = self.slots().max(other.slots());
         if slots != self.slots() {
             self.own = self.error_in(slots);
         }
         match slots == other.slots() {
-            true => self.own.absorb(&other.own),
+            true => self.own.add_metadata(&other.own),
             false => self.own.add_certain(other.deviation),
         }
         self.magnitude = self.magnitude.plus(other.magnitude);

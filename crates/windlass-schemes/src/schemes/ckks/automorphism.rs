@@ -13,7 +13,7 @@ use super::magnitude::Magnitude;
 use super::slot_error::Source;
 use crate::error::{Error, Result};
 use crate::schemes::Seed;
-use crate::schemes::pairs::{self, Growth, Pair, Rules};
+use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
 use crate::switching::Switching;
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
@@ -72,7 +72,7 @@ impl Engine {
     /// [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
         self.context.levels().check("level", level)?;
-        let basis = self.context.rlwe().wide_basis(level);
+        let basis = self.context.rlwe().base_qp(level);
         let scale = self.context.scale(level);
         self.context.check_scaled(values, scale)?;
         let (poly, rounding) = self.context.encode_public(values, scale, &basis);
@@ -95,7 +95,7 @@ impl Engine {
     }
 }
 
-impl Pair for Ciphertext {
+impl RlweCiphertext for Ciphertext {
     fn parts(&self) -> &[Poly<Eval>] {
         &self.parts
     }
@@ -104,7 +104,7 @@ impl Pair for Ciphertext {
         &mut self.parts
     }
 
-    fn around(&self, parts: Vec<Poly<Eval>>) -> Self {
+    fn with_polys(&self, parts: Vec<Poly<Eval>>) -> Self {
         self.with_parts(parts, self.info.clone())
     }
 
@@ -122,7 +122,7 @@ impl Pair for Ciphertext {
     }
 }
 
-impl Rules for Engine {
+impl SchemeMetadata for Engine {
     type Ciphertext = Ciphertext;
     type Constant = Constant;
 
@@ -146,7 +146,7 @@ impl Rules for Engine {
         1
     }
 
-    fn grow(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
+    fn add_noise(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
         if let Growth::KeySwitch(t) | Growth::InnerProduct(t) = growth {
             ct.info.turn(t);
             ct.add_inner_product(level, Source::Key(t % self.context.rlwe().params().m()));
@@ -156,11 +156,11 @@ impl Rules for Engine {
         }
     }
 
-    fn absorb(&self, sum: &mut Ciphertext, term: &Ciphertext) {
-        sum.info.absorb(&term.info);
+    fn add_metadata(&self, sum: &mut Ciphertext, term: &Ciphertext) {
+        sum.info.add_metadata(&term.info);
     }
 
-    fn weigh(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {
+    fn scale_metadata(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {
         Limits::at_most(1).with("so rescale it first").check("degree of a factor", ct.info.degree)?;
         self.check_constant(constant, level)?;
         Ok(ct.with_parts(Vec::new(), self.weighed(&ct.info, level, constant.factor)))

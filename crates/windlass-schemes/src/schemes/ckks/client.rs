@@ -15,7 +15,7 @@ use super::flooding;
 use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
 use crate::error::{Beyond, Error, Result};
-use crate::schemes::pairs::Pair;
+use crate::schemes::pairs::RlweCiphertext;
 
 /// Turns real numbers into complex ones.
 pub fn complex(values: &[f64]) -> Vec<Complex64> {

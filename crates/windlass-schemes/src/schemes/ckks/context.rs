@@ -261,7 +261,7 @@ impl CkksContext {
         }
         let mut monomial = vec![0; self.spec.n];
         monomial[self.spec.n / 2] = 1;
-        let basis = self.rlwe.wide_basis(self.top_level());
+        let basis = self.rlwe.base_qp(self.top_level());
         // Made outside of the lock: a thread that transforms rows may take up a task that comes
         // here.
         let made = Poly::from_signed(self.rlwe.ring(), &basis, &monomial).into_eval();

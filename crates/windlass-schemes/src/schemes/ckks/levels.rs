@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use windlass_ring::Poly;
-use windlass_rlwe::switching::Finish;
+use windlass_rlwe::switching::Epilogue;
 
 use windlass_rlwe::{Limits, check_same_keys};
 
@@ -57,7 +57,7 @@ impl Engine {
     fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
         let level = self.level_below(operation, ct)?;
         let keep = self.context.rlwe().basis(level);
-        let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Finish::default()).into();
+        let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Epilogue::default()).into();
         let mut out = ct.with_parts(parts, info);
         out.add_rounding(level);
         self.accept(operation, out)

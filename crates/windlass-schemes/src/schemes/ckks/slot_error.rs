@@ -160,7 +160,7 @@ impl SlotError {
     }
 
     /// The error of a sum.
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    pub(crate) fn add_metadata(&mut self, other: &Self) {
         if other.parts.len() <= FEW {
             other.parts.iter().for_each(|&(label, part)| self.give(label, part));
         } else {
@@ -220,7 +220,7 @@ mod tests {
 
     fn sum(errors: &[SlotError]) -> f64 {
         let mut sum = SlotError::default();
-        errors.iter().for_each(|error| sum.absorb(error));
+        errors.iter().for_each(|error| sum.add_metadata(error));
         sum.deviation()
     }
 
@@ -252,7 +252,7 @@ mod tests {
     fn sums_over_automorphisms() {
         let step = |error: &SlotError, t: u64| {
             let mut sum = error.clone();
-            sum.absorb(&turned(error, t, 64));
+            sum.add_metadata(&turned(error, t, 64));
             sum
         };
         let powers = [5, 25, 113, 225, 193, 129].map(|t: u64| t % 256);
@@ -265,8 +265,8 @@ mod tests {
     #[test]
     fn the_part_of_one_source_is_told_apart() {
         let mut error = of(Source::Fresh(7), 3.0);
-        error.absorb(&of(Source::Key(5), 4.0));
-        error.absorb(&turned(&of(Source::Fresh(7), 3.0), 5, 4));
+        error.add_metadata(&of(Source::Key(5), 4.0));
+        error.add_metadata(&turned(&of(Source::Fresh(7), 3.0), 5, 4));
         error.add_certain(2.0);
         assert_eq!(error.split(Source::Fresh(7)), (3.0, 7.0));
         assert_eq!(error.split(Source::Fresh(8)), (0.0, 34f64.sqrt() + 2.0));
@@ -280,14 +280,14 @@ mod tests {
         let some = |from: u64, count: u64, deviation: f64| {
             let parts: Vec<SlotError> = (from..from + count).map(|k| of(Source::Key(3 * k % 64), deviation)).collect();
             parts.iter().fold(SlotError::default(), |mut sum, part| {
-                sum.absorb(part);
+                sum.add_metadata(part);
                 sum
             })
         };
         for (from, count) in [(0, 3), (0, 40), (17, 40), (40, 20), (60, 9)] {
             let (one, other) = (some(0, 40, 3.0), some(from, count, 4.0));
             let mut sum = one.clone();
-            sum.absorb(&other);
+            sum.add_metadata(&other);
             assert!(sum.parts.is_sorted_by(|a, b| a.0 < b.0));
             let part = |error: &SlotError, k| error.split(Source::Key(k)).0;
             (0..64).for_each(|k| assert_eq!(part(&sum, k), part(&one, k) + part(&other, k)));
@@ -311,17 +311,17 @@ mod tests {
         assert_eq!(sum(&total), total[0].deviation() * 8.0);
         assert_eq!(x.split(Source::Fresh(7)), (3.0, 0.0));
         let mut both = x.clone();
-        both.absorb(&y);
+        both.add_metadata(&y);
         assert_eq!(both.split(Source::Fresh(7)), (3.0, 4.0));
     }
 
     #[test]
     fn too_many_parts_are_one() {
         let mut many = SlotError::default();
-        (0..=MOST_PARTS as u64).for_each(|k| many.absorb(&of(Source::Fresh(k), 1.0)));
+        (0..=MOST_PARTS as u64).for_each(|k| many.add_metadata(&of(Source::Fresh(k), 1.0)));
         let total = many.deviation();
         assert!((total - (MOST_PARTS as f64 + 1.0).sqrt()).abs() < 1e-6, "{total}");
-        many.absorb(&of(Source::Fresh(0), 1.0));
+        many.add_metadata(&of(Source::Fresh(0), 1.0));
         assert_eq!(many.deviation(), total + 1.0);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_ring::{Basis, Eval, Poly, Values, norm};
-use windlass_rlwe::switching::{self, Finish};
+use windlass_rlwe::switching::{self, Epilogue};
 use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
 use super::{Ciphertext, Constant, Engine, centred};
@@ -54,7 +54,7 @@ impl Engine {
     }
 
     /// [`Self::prepared`] for constants that are used in this order.
-    pub(super) fn prepared_together(
+    pub(super) fn prepared_batch(
         &self,
         count: usize,
         level: usize,
@@ -76,7 +76,7 @@ impl Engine {
             Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of).zip(contents)).collect())
         };
         let basis = self.context.covering_basis(level);
-        let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
+        let evaluated = Poly::evaluated_batch(ring, &basis, count, lift)?;
         Ok(evaluated
             .into_iter()
             .map(|(values, (norm, content))| self.constant((values, level), norm, content))
@@ -226,7 +226,7 @@ impl Engine {
     pub(super) fn relinearise(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (level, multiplier) = (ct.level(), self.multiplier(ct.exponent));
-        let finish = Finish { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };
+        let finish = Epilogue { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };
         let parts = switching::switch(&self.context, &ct.parts[2], multiplier, key, &finish)?;
         let noise = ct.noise + self.noise(ct.exponent).key_switch(level);
         self.events.add(RandomEvents::KEY_SWITCH);

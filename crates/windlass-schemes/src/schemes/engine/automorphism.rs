@@ -10,7 +10,7 @@ use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
 use crate::schemes::Seed;
-use crate::schemes::pairs::{self, Growth, Pair, Rules};
+use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
 
 /// A ciphertext after decompose-and-extend of its second part.
 pub type Hoisted = pairs::Hoisted<Ciphertext>;
@@ -18,7 +18,7 @@ pub type Hoisted = pairs::Hoisted<Ciphertext>;
 /// P times a ciphertext, over Q_level·P.
 pub type Extended = pairs::Extended<Ciphertext>;
 
-impl Pair for Ciphertext {
+impl RlweCiphertext for Ciphertext {
     fn parts(&self) -> &[Poly<Eval>] {
         &self.parts
     }
@@ -27,7 +27,7 @@ impl Pair for Ciphertext {
         &mut self.parts
     }
 
-    fn around(&self, parts: Vec<Poly<Eval>>) -> Self {
+    fn with_polys(&self, parts: Vec<Poly<Eval>>) -> Self {
         self.with_parts(parts)
     }
 
@@ -45,7 +45,7 @@ impl Pair for Ciphertext {
     }
 }
 
-impl Rules for Engine {
+impl SchemeMetadata for Engine {
     type Ciphertext = Ciphertext;
     type Constant = Constant;
 
@@ -77,23 +77,23 @@ impl Rules for Engine {
         self.multiplier(ct.exponent)
     }
 
-    fn grow(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
+    fn add_noise(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
         let model = self.noise(ct.exponent);
         let (error, events) = match growth {
             Growth::KeySwitch(_) => (model.key_switch(level), RandomEvents::KEY_SWITCH),
-            Growth::InnerProduct(_) => (model.wide_error(level), RandomEvents::INNER_PRODUCT),
+            Growth::InnerProduct(_) => (model.base_qp_error(level), RandomEvents::INNER_PRODUCT),
             Growth::Rounding => (model.rounding(2), RandomEvents::MOD_DOWN),
         };
         ct.noise = ct.noise + error;
         self.events.add(events);
     }
 
-    fn absorb(&self, sum: &mut Ciphertext, term: &Ciphertext) {
+    fn add_metadata(&self, sum: &mut Ciphertext, term: &Ciphertext) {
         sum.noise = sum.noise + term.noise;
         sum.content = sum.content.max(term.content);
     }
 
-    fn weigh(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {
+    fn scale_metadata(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {
         self.check_constant(constant, ct, level)?;
         let (noise, content) = (ct.noise * constant.norm, ct.content.max(constant.content));
         Ok(Ciphertext { noise, content, ..ct.with_parts(Vec::new()) })

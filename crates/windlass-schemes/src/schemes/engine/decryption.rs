@@ -19,7 +19,7 @@ impl Engine {
         let lifted = [c0, c1].map(|part| self.centred_lift(part, 1, exponent));
         let bounds = || norm::public_norm_bounds(ring.shape(), &lifted);
         let first = || self.message(&lifted[0], &self.context.basis(secret.level), exponent);
-        let second = || Values::of_signed(ring, &self.context.wide_basis(secret.level), &lifted[1]);
+        let second = || Values::of_signed(ring, &self.context.base_qp(secret.level), &lifted[1]);
         let (norms, (message, values)) = rayon::join(bounds, || rayon::join(first, second));
         let constant = self.constant((values, secret.level), Bound::of(norms[1]), c1.content());
         let product = self.dot_extended(&[secret], &[vec![(0, Some(&constant))]])?;

@@ -6,7 +6,7 @@ use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::evaluator::{DividedProduct, Evaluator, Subtrahend, divided_one_by_one, weighted_one_by_one};
 use crate::plaintext::Plaintext;
-use crate::schemes::pairs::Rules;
+use crate::schemes::pairs::SchemeMetadata;
 use windlass_ring::slots::SlotRing;
 
 impl Evaluator for Engine {
@@ -28,7 +28,7 @@ impl Evaluator for Engine {
         level: usize,
         constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
     ) -> Result<Vec<Constant>> {
-        self.prepared_together(count, level, constant)
+        self.prepared_batch(count, level, constant)
     }
 
     fn constant_bytes(&self, level: usize) -> usize {
@@ -40,7 +40,7 @@ impl Evaluator for Engine {
         constant.bytes()
     }
 
-    fn folds_constants(&self) -> bool {
+    fn keeps_periodic_values(&self) -> bool {
         true
     }
 
@@ -122,7 +122,7 @@ impl Evaluator for Engine {
     }
 
     fn weighted_sums(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
-        match self.weighted_together(values, weights) {
+        match self.weighted_batch(values, weights) {
             // One by one there is room for refreshes.
             Err(Error::CapacityExhausted { .. }) => weighted_one_by_one(self, values, weights),
             result => result,

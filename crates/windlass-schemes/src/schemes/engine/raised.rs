@@ -26,7 +26,7 @@ pub(super) struct Term<'a> {
 
 impl Engine {
     /// Sums of the same values, each with the primes of all of its terms.
-    pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
+    pub(super) fn weighted_batch(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
         let &first = values.first().ok_or_else(no_terms)?;
         values.iter().try_for_each(|x| self.check_summands(first, x))?;
         weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect()

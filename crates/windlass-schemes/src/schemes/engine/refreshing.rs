@@ -75,7 +75,7 @@ impl Engine {
         let mut best = first;
         if let Some(fresh) = &refreshed {
             match circuit(&plain, fresh) {
-                Ok(second) if refresher.spare_bits(&second) >= 0.0 => return Ok(second),
+                Ok(second) if refresher.headroom_bits(&second) >= 0.0 => return Ok(second),
                 second => best = better(self, best, second),
             }
         }
@@ -86,7 +86,7 @@ impl Engine {
     fn refresher_for(&self, result: &Result<Ciphertext>) -> Option<&dyn Refresh<Ciphertext>> {
         let refresher = &*self.refresher.as_ref()?.0;
         let short = match result {
-            Ok(ct) => refresher.spare_bits(ct) < 0.0,
+            Ok(ct) => refresher.headroom_bits(ct) < 0.0,
             Err(Error::CapacityExhausted { .. }) => true,
             Err(_) => false,
         };
@@ -101,8 +101,8 @@ impl Engine {
 
     /// The ciphertext refreshed, if it can be and gains capacity by it.
     fn gain(&self, refresher: &dyn Refresh<Ciphertext>, ct: &Ciphertext) -> Result<Option<Ciphertext>> {
-        let spare_bits = refresher.spare_bits(ct);
-        if spare_bits < 0.0 || spare_bits == f64::INFINITY {
+        let headroom_bits = refresher.headroom_bits(ct);
+        if headroom_bits < 0.0 || headroom_bits == f64::INFINITY {
             return Ok(None);
         }
         let new = refresher.refresh(ct)?;

@@ -12,12 +12,12 @@ fn with_spare_bits_refreshes_when_too_little_is_left() {
     let thin = message(&toy.plan, 12);
     let least = toy.plan.least_input_bits();
     let low = engine.reduce_level(&client.encrypt_plaintext(&thin).unwrap(), least + 30.0).unwrap();
-    let spare = bootstrapper.spare_bits(&low);
+    let spare = bootstrapper.headroom_bits(&low);
     assert!((engine.capacity(&low) - spare - least).abs() < 1e-9);
-    let kept = bootstrapper.with_spare_bits(low.clone(), spare - 1.0).unwrap();
+    let kept = bootstrapper.with_headroom_bits(low.clone(), spare - 1.0).unwrap();
     assert_eq!(engine.capacity(&kept), engine.capacity(&low));
-    let refreshed = bootstrapper.with_spare_bits(low, spare + 1.0).unwrap();
-    assert!(bootstrapper.spare_bits(&refreshed) > spare + 1.0);
+    let refreshed = bootstrapper.with_headroom_bits(low, spare + 1.0).unwrap();
+    assert!(bootstrapper.headroom_bits(&refreshed) > spare + 1.0);
     assert_eq!(client.decrypt_plaintext(&refreshed).unwrap(), thin);
 }
 
@@ -74,10 +74,10 @@ fn spare_bits_can_be_spent_to_the_last() {
             let mut ct = encrypt_at(&client, &content, level);
             // Sums with itself double the bound on the noise: one bit of capacity each, then
             // fractions of one by sums with ciphertexts of less noise.
-            while bootstrapper.spare_bits(&ct) > 1.0 {
+            while bootstrapper.headroom_bits(&ct) > 1.0 {
                 ct = engine.add(&ct, &ct).unwrap();
             }
-            let spare = bootstrapper.spare_bits(&ct);
+            let spare = bootstrapper.headroom_bits(&ct);
             let case = format!("m = {m}, p = {p}, {mode:?}, level {level}: spare {spare}, {}", engine.capacity(&ct));
             if spare >= 0.0 {
                 accepted += 1;
@@ -89,14 +89,14 @@ fn spare_bits_can_be_spent_to_the_last() {
                 }
                 if level == top {
                     let image = bootstrapper.refresh(&ct).unwrap_or_else(|error| panic!("{case}: {error}"));
-                    assert!(bootstrapper.spare_bits(&image) > 0.0);
+                    assert!(bootstrapper.headroom_bits(&image) > 0.0);
                 }
             }
             while plan.check(&ct).is_ok() {
                 ct = engine.add(&ct, &ct).unwrap();
                 refused += 1;
             }
-            assert!(bootstrapper.spare_bits(&ct) < 0.0, "{case}");
+            assert!(bootstrapper.headroom_bits(&ct) < 0.0, "{case}");
         }
         assert!(accepted > 5 && refused > 5, "{accepted}, {refused}");
     }

@@ -244,7 +244,7 @@ fn what_is_no_encryption_under_the_key_is_refused() {
         let (own, _) = parties((256, 257, 1), scheme, &CHAIN, &none());
         let (context, x) = (own.context(), random(&own, 1));
         let a = encrypt(&own, &x);
-        let rlwe = context.files().context();
+        let rlwe = context.rlwe();
         let stranger = SecretKey::generate(rlwe, &mut ChaCha20Rng::from_seed([1; 32]));
         // Also a stranger who goes by the name of the key pair.
         let coefficients = Zeroizing::new(stranger.expose_coefficients().to_vec());

@@ -46,7 +46,7 @@ fn decomposed(size: usize) -> usize {
 /// of Algorithm 5 are the first ones.
 fn columns(longer: usize, shorter: usize) -> [(&'static str, Strategy, HoistMode, OperationCount); 5] {
     let products = longer * shorter;
-    let narrow = OperationCount { constant_products: products, narrow_products: products, ..Default::default() };
+    let narrow = OperationCount { constant_products: products, base_q_products: products, ..Default::default() };
     let hoisted = |hoists, automorphisms| OperationCount {
         hoists,
         hoisted_automorphisms: longer - 1,

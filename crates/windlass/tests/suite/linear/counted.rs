@@ -81,7 +81,7 @@ impl Switching for Counted<'_> {
     fn multiply_constant(&self, a: &Ciphertext, c: &Self::Constant) -> Result<Ciphertext> {
         let engine = self.add_up(|done| {
             done.constant_products += 1;
-            done.narrow_products += 1;
+            done.base_q_products += 1;
         });
         engine.multiply_constant(a, c)
     }

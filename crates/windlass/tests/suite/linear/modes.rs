@@ -99,7 +99,7 @@ fn prices_are_the_least_times_by_the_clock() {
     close(prices.automorphism, 14.0);
     close(prices.mod_down, 18.0);
     close(prices.prepare, 21.0 / 16.0);
-    close(prices.multiply_narrow, 23.0);
+    close(prices.multiply_base_q, 23.0);
     close(prices.key, 1e-4);
     assert_eq!(clear.counts().hoists - before.hoists, 4, "all that is timed is done");
     // By a clock that stands still nothing takes time, and nothing less.

@@ -24,7 +24,7 @@ fn context_of(way: BootstrapSpec, scheme: Scheme) -> Context {
 }
 
 fn files(context: &Context) -> BootstrapContext {
-    BootstrapContext::new(&context.bootstrapping().unwrap(), context.files().context(), context.scheme())
+    BootstrapContext::new(&context.bootstrapping().unwrap(), context.rlwe(), context.scheme())
 }
 
 /// A client, and the bootstrapping keys of it.
@@ -69,7 +69,7 @@ fn keys_in_digits_come_back_and_work() {
     assert_eq!(sealed.len() as u64, context.bootstrapping().unwrap().key_bytes().bootstrap);
     check(&context, &client, through_bytes(&files, &keys));
     let other = context_of(way(Encapsulation::SpecialPrimes), Scheme::Bgv);
-    let other = BootstrapContext::new(&other.bootstrapping().unwrap(), other.files().context(), Scheme::Bgv);
+    let other = BootstrapContext::new(&other.bootstrapping().unwrap(), other.rlwe(), Scheme::Bgv);
     let got = open(&sealed, &any_key(Kind::BootstrapKeys, &other));
     assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
 }

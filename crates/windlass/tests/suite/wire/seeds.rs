@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::needs::{KeyRequest, Products};
-use windlass::schemes::pairs::Pair;
+use windlass::schemes::pairs::RlweCiphertext;
 use windlass::schemes::{Ciphertext, ckks};
 use windlass::wire::{
     ApproximateCiphertextV1, CiphertextList, CiphertextV1, FileContext, NumberKind, Stored, to_payload,
@@ -25,7 +25,7 @@ fn sides(scheme: windlass::Scheme) -> (Context, Client, Server) {
 }
 
 /// A seed that is there is that of the second polynomial.
-fn is_true<C: Pair>(ct: &C) -> bool {
+fn is_true<C: RlweCiphertext>(ct: &C) -> bool {
     let second = &ct.parts()[1];
     ct.seed().is_none_or(|seed| sample::uniform(second.ring(), second.basis(), seed, 0) == *second)
 }

@@ -12,9 +12,9 @@ use windlass_schemes::plaintext::Content;
 use windlass_schemes::switching::{MixedRow, Switching};
 
 /// An evaluator of lists, all of one length, which is not 0.
-pub(super) struct Several<'a, E>(pub &'a E);
+pub(super) struct Batched<'a, E>(pub &'a E);
 
-impl<E: Switching> Switching for Several<'_, E> {
+impl<E: Switching> Switching for Batched<'_, E> {
     type Ciphertext = Vec<E::Ciphertext>;
     type Constant = E::Constant;
     type Hoisted = Vec<E::Hoisted>;

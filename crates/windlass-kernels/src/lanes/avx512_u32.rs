@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::narrow::{Group, Line, Narrow, NarrowKernel, NarrowModulus, WIDTH};
+use super::u32_lanes::{Group, Line, U32Kernel, U32Lanes, U32Modulus, WIDTH};
 use crate::isa::Avx512Token;
 
 /// AVX-512 F and VL.
@@ -10,8 +10,8 @@ use crate::isa::Avx512Token;
 pub(crate) struct Avx512(pub(crate) Avx512Token);
 
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
-fn enabled<K: NarrowKernel>(narrow: Avx512, kernel: K) -> K::Output {
-    kernel.run(narrow)
+fn enabled<K: U32Kernel>(lanes: Avx512, kernel: K) -> K::Output {
+    kernel.run(lanes)
 }
 
 /// Constants, their quotients, and the quotients of the odd lanes in the places of the even ones.
@@ -50,7 +50,7 @@ fn odd(x: __m512i) -> __m512i {
     unsafe { _mm512_srli_epi64::<32>(x) }
 }
 
-impl Narrow for Avx512 {
+impl U32Lanes for Avx512 {
     type Residues = __m512i;
     type Sums = __m512i;
     type Vector = __m512i;
@@ -59,7 +59,7 @@ impl Narrow for Avx512 {
     const GROUPS: usize = 2;
 
     #[inline(always)]
-    fn vectorize<K: NarrowKernel>(self, kernel: K) -> K::Output {
+    fn vectorize<K: U32Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: the Avx512Token in self proves the features.
         unsafe { enabled(self, kernel) }
     }
@@ -89,7 +89,7 @@ impl Narrow for Avx512 {
     }
 
     #[inline(always)]
-    fn fold(self, m: &NarrowModulus, sums: __m512i) -> __m512i {
+    fn fold(self, m: &U32Modulus, sums: __m512i) -> __m512i {
         // SAFETY: Avx512Token.
         unsafe {
             let high = _mm512_mul_epi32(_mm512_srli_epi64::<32>(sums), _mm512_set1_epi64(m.wrap as i64));
@@ -98,7 +98,7 @@ impl Narrow for Avx512 {
     }
 
     #[inline(always)]
-    fn store(self, m: &NarrowModulus, words: &mut [u32; WIDTH], sums: __m512i) {
+    fn store(self, m: &U32Modulus, words: &mut [u32; WIDTH], sums: __m512i) {
         // SAFETY: Avx512Token; the array is 32 writable bytes.
         unsafe {
             let multiple = _mm512_mul_epu32(sums, _mm512_set1_epi64(m.inverse as u32 as i64));

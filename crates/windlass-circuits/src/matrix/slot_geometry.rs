@@ -13,7 +13,7 @@ use crate::linear::{ComplexSlots, LinearGrid, Plannable, Representation};
 use crate::trace::TraceChain;
 
 /// Slots that matrices can be folded on.
-pub(super) trait Places: Plannable {
+pub(super) trait SlotGeometry: Plannable {
     /// An entry of a matrix.
     type Entry: Copy;
 
@@ -67,7 +67,7 @@ impl Quotients {
     }
 }
 
-impl Places for Arc<SlotRing> {
+impl SlotGeometry for Arc<SlotRing> {
     type Entry = u64;
 
     fn count(&self) -> usize {
@@ -113,7 +113,7 @@ impl Places for Arc<SlotRing> {
     }
 }
 
-impl Places for ComplexSlots {
+impl SlotGeometry for ComplexSlots {
     type Entry = Complex64;
 
     fn norms(shape: (usize, usize), entries: &[(usize, usize, Complex64)]) -> (f64, f64) {

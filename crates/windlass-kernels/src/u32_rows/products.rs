@@ -3,8 +3,8 @@
 
 use super::rows::{canonical, groups, groups_mut, sum};
 use crate::isa::Isa;
-use crate::lanes::dispatch_narrow;
-use crate::lanes::narrow::{Group, Line, Narrow, NarrowKernel, NarrowModulus, WIDTH};
+use crate::lanes::dispatch_u32;
+use crate::lanes::u32_lanes::{Group, Line, U32Kernel, U32Lanes, U32Modulus, WIDTH};
 use crate::modulus::Modulus;
 
 /// Eight constants of both halves of a pair, in one cache line.
@@ -57,7 +57,7 @@ impl Products {
         assert!(length > 0 && rows.iter().flatten().all(|row| row.len() == length), "rows of one length");
         let mut table = vec![Both([[0; WIDTH]; 2]); length * rows.len()];
         let scale = Line::new(q, &[q.mul(q.reduce(scale), (1 << 32) % q.value()) as u32]);
-        dispatch_narrow(isa, Prepare { q: q.value() as u32, scale, rows: &rows, table: &mut table });
+        dispatch_u32(isa, Prepare { q: q.value() as u32, scale, rows: &rows, table: &mut table });
         Self { modulus: q, terms: rows.len(), table, factor: constant(q, factor) }
     }
 
@@ -79,11 +79,17 @@ impl Products {
         debug_assert!(given().all(|row| canonical(self.modulus, row)));
         assert!(out.iter().all(|row| row.len() == length), "rows of one length");
         let digits: Vec<&[Group]> = digits.iter().map(|row| groups(row)).collect();
-        let m = NarrowModulus::new(self.modulus);
+        let m = U32Modulus::new(self.modulus);
         let count = self.terms + usize::from(rest.scaled.is_some());
-        let kernel =
-            Sum { m, products: self, digits: &digits, rest, out: out.map(groups_mut), fold: count > m.unfolded() };
-        dispatch_narrow(isa, kernel);
+        let kernel = Sum {
+            m,
+            products: self,
+            digits: &digits,
+            rest,
+            out: out.map(groups_mut),
+            fold: count > m.terms_before_reduction(),
+        };
+        dispatch_u32(isa, kernel);
     }
 }
 
@@ -94,12 +100,12 @@ struct Prepare<'a, 'b> {
     table: &'a mut [Both],
 }
 
-impl NarrowKernel for Prepare<'_, '_> {
+impl U32Kernel for Prepare<'_, '_> {
     type Output = ();
 
     // Plain arithmetic, compiled for the instruction set.
     #[inline(always)]
-    fn run<N: Narrow>(self, _: N) {
+    fn run<N: U32Lanes>(self, _: N) {
         let Self { q, scale, rows, table } = self;
         let (factor, quotient) = (scale.factors[0], scale.quotients[0]);
         for (term, pair) in rows.iter().enumerate() {
@@ -119,7 +125,7 @@ impl NarrowKernel for Prepare<'_, '_> {
 }
 
 struct Sum<'a, 'b> {
-    m: NarrowModulus,
+    m: U32Modulus,
     products: &'a Products,
     digits: &'a [&'b [Group]],
     rest: Rest<'a>,
@@ -128,11 +134,11 @@ struct Sum<'a, 'b> {
     fold: bool,
 }
 
-impl NarrowKernel for Sum<'_, '_> {
+impl U32Kernel for Sum<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, n: N) {
+    fn run<N: U32Lanes>(self, n: N) {
         let Self { m, products, digits, rest, out: [first, second], fold } = self;
         let q = n.splat(m.q as u32);
         let factor = n.load(&[products.factor; WIDTH]);

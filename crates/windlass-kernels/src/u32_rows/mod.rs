@@ -1,5 +1,5 @@
 //! Rows of canonical residues modulo a prime below 2^31, in words of 32 bits: what ciphertexts of
-//! retrieval are made of. Transforms of them are [`crate::ntt::NarrowPlan`].
+//! retrieval are made of. Transforms of them are [`crate::ntt::U32Plan`].
 //!
 //! All rows of one call have the same length, a multiple of sixteen. Rows that begin at multiples
 //! of 64 bytes are faster.

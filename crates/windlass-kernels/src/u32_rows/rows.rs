@@ -1,8 +1,8 @@
 //! Sums, differences and multiples of rows, and the step of an expansion.
 
 use crate::isa::Isa;
-use crate::lanes::dispatch_narrow;
-use crate::lanes::narrow::{Group, Line, Narrow, NarrowKernel, WIDTH};
+use crate::lanes::dispatch_u32;
+use crate::lanes::u32_lanes::{Group, Line, U32Kernel, U32Lanes, WIDTH};
 use crate::modulus::Modulus;
 use crate::ntt::Automorphism;
 
@@ -25,14 +25,14 @@ pub(super) fn canonical(q: Modulus, row: &[u32]) -> bool {
 
 /// x + y below q, for x and y below q.
 #[inline(always)]
-pub(super) fn sum<N: Narrow>(n: N, q: N::Vector, x: N::Vector, y: N::Vector) -> N::Vector {
+pub(super) fn sum<N: U32Lanes>(n: N, q: N::Vector, x: N::Vector, y: N::Vector) -> N::Vector {
     let sum = n.add(x, y);
     n.min(sum, n.sub(sum, q))
 }
 
 /// x − y below q, for x and y below q.
 #[inline(always)]
-fn difference<N: Narrow>(n: N, q: N::Vector, x: N::Vector, y: N::Vector) -> N::Vector {
+fn difference<N: U32Lanes>(n: N, q: N::Vector, x: N::Vector, y: N::Vector) -> N::Vector {
     let difference = n.sub(x, y);
     n.min(difference, n.add(difference, q))
 }
@@ -44,11 +44,11 @@ struct Combine<'a, const SUBTRACT: bool> {
     y: &'a [Group],
 }
 
-impl<const SUBTRACT: bool> NarrowKernel for Combine<'_, SUBTRACT> {
+impl<const SUBTRACT: bool> U32Kernel for Combine<'_, SUBTRACT> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, n: N) {
+    fn run<N: U32Lanes>(self, n: N) {
         let q = n.splat(self.q);
         let operands = self.x.chunks_exact(N::GROUPS).zip(self.y.chunks_exact(N::GROUPS));
         for (out, (x, y)) in self.out.chunks_exact_mut(N::GROUPS).zip(operands) {
@@ -64,7 +64,7 @@ pub fn add(isa: Isa, q: Modulus, out: &mut [u32], x: &[u32], y: &[u32]) {
     assert!(out.len() == x.len() && out.len() == y.len(), "rows of one length");
     debug_assert!(canonical(q, x) && canonical(q, y));
     let (q, out, x, y) = (q.value() as u32, groups_mut(out), groups(x), groups(y));
-    dispatch_narrow(isa, Combine::<false> { q, out, x, y });
+    dispatch_u32(isa, Combine::<false> { q, out, x, y });
 }
 
 /// `out = x − y`, of canonical rows.
@@ -72,7 +72,7 @@ pub fn sub(isa: Isa, q: Modulus, out: &mut [u32], x: &[u32], y: &[u32]) {
     assert!(out.len() == x.len() && out.len() == y.len(), "rows of one length");
     debug_assert!(canonical(q, x) && canonical(q, y));
     let (q, out, x, y) = (q.value() as u32, groups_mut(out), groups(x), groups(y));
-    dispatch_narrow(isa, Combine::<true> { q, out, x, y });
+    dispatch_u32(isa, Combine::<true> { q, out, x, y });
 }
 
 /// A row of constants that others are multiplied by, with their quotients.
@@ -93,11 +93,11 @@ struct Scale<'a> {
     row: &'a mut [Group],
 }
 
-impl NarrowKernel for Scale<'_> {
+impl U32Kernel for Scale<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, n: N) {
+    fn run<N: U32Lanes>(self, n: N) {
         let (q, w) = (n.splat(self.q), n.factor([&self.line; 2], 0));
         for words in self.row.chunks_exact_mut(N::GROUPS) {
             let x = n.times(n.load_groups(words, 1), w, q);
@@ -109,7 +109,7 @@ impl NarrowKernel for Scale<'_> {
 /// `x *= scalar`, any words x, the scalar canonical.
 pub fn mul_scalar_assign(isa: Isa, q: Modulus, row: &mut [u32], scalar: u64) {
     let line = Line::new(q, &[q.reduce(scalar) as u32]);
-    dispatch_narrow(isa, Scale { q: q.value() as u32, line, row: groups_mut(row) });
+    dispatch_u32(isa, Scale { q: q.value() as u32, line, row: groups_mut(row) });
 }
 
 struct Split<'a> {
@@ -124,11 +124,11 @@ struct Split<'a> {
     odd: &'a mut [Group],
 }
 
-impl NarrowKernel for Split<'_> {
+impl U32Kernel for Split<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, n: N) {
+    fn run<N: U32Lanes>(self, n: N) {
         let q = n.splat(self.q);
         let lanes = N::GROUPS;
         let results = self.even.chunks_exact_mut(lanes).zip(self.odd.chunks_exact_mut(lanes));
@@ -164,5 +164,5 @@ pub fn split(
     let (moves, patterns) = automorphism.groups_of_eight().expect("a ring of a power of two");
     assert!(moves.len() == n / WIDTH && shift.0.len() == n / WIDTH, "an automorphism and a shift of that length");
     let (node, other, even, odd) = (groups(x), groups(y), groups_mut(even), groups_mut(odd));
-    dispatch_narrow(isa, Split { q: q.value() as u32, moves, patterns, shift: &shift.0, node, other, even, odd });
+    dispatch_u32(isa, Split { q: q.value() as u32, moves, patterns, shift: &shift.0, node, other, even, odd });
 }

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::lanes::narrow::Portable;
 use crate::lanes::tests::words;
+use crate::lanes::u32_lanes::Portable;
 use crate::modulus::find_primes;
 use crate::ntt::{NttPlan, Shape};
 
@@ -22,8 +22,8 @@ fn moduli(log_n: u32) -> Vec<Modulus> {
 }
 
 /// All backends of this machine, and both widths in plain Rust.
-fn everywhere(plan: &NarrowPlan, row: &[u32], inverse: bool) -> Vec<Vec<u32>> {
-    fn on<const G: usize>(plan: &NarrowPlan, row: &mut [u32], inverse: bool) {
+fn everywhere(plan: &U32Plan, row: &[u32], inverse: bool) -> Vec<Vec<u32>> {
+    fn on<const G: usize>(plan: &U32Plan, row: &mut [u32], inverse: bool) {
         let (n, q, tables, row) = (Portable::<G>, plan.modulus.value() as u32, &plan.tables, row.as_chunks_mut().0);
         match (inverse, plan.is_lazy()) {
             (false, true) => passes::transform::<_, true>(n, q, tables, None, row),
@@ -36,7 +36,7 @@ fn everywhere(plan: &NarrowPlan, row: &[u32], inverse: bool) -> Vec<Vec<u32>> {
     on::<1>(plan, &mut images[0], inverse);
     on::<2>(plan, &mut images[1], inverse);
     images.extend(Isa::available().into_iter().map(|isa| {
-        let (plan, mut image) = (NarrowPlan { isa, ..plan.clone() }, row.to_vec());
+        let (plan, mut image) = (U32Plan { isa, ..plan.clone() }, row.to_vec());
         if inverse {
             plan.inverse(&mut image)
         } else {
@@ -61,7 +61,7 @@ fn values_are_those_of_the_wide_transform() {
         let shape = Arc::new(Shape::new(2 << log_n).unwrap());
         for q in moduli(log_n) {
             let wide = NttPlan::new(&shape, q, Isa::Portable).unwrap();
-            let plan = NarrowPlan::new(log_n, q, Isa::Portable).unwrap();
+            let plan = U32Plan::new(log_n, q, Isa::Portable).unwrap();
             // The largest words that a forward transform takes are those below 2q.
             for row in rows(1 << log_n, 2 * q.value()) {
                 let mut image: Vec<u64> = row.iter().map(|&x| q.reduce(x.into())).collect();
@@ -91,7 +91,7 @@ fn words_of_a_source_are_added_to() {
     {
         let q = find_primes(8192, bits, 1, &[]).unwrap()[0];
         let (value, mut next) = (q.value() as u32, words(5));
-        let plan = NarrowPlan::new(12, q, isa).unwrap();
+        let plan = U32Plan::new(12, q, isa).unwrap();
         assert_eq!(plan.is_lazy(), bits < 31);
         // Digits with sign in two's complement, each below q in absolute value.
         let signed: Vec<i32> = (0..4096).map(|_| (next() % (2 * q.value() - 1)) as i64 as i32).collect();
@@ -109,8 +109,8 @@ fn words_of_a_source_are_added_to() {
 #[test]
 fn primes_without_a_root_are_refused() {
     let q = find_primes(256, 20, 1, &[]).unwrap()[0];
-    assert!(NarrowPlan::new(7, q, Isa::Portable).is_ok());
+    assert!(U32Plan::new(7, q, Isa::Portable).is_ok());
     let without = find_primes(4, 20, 1, &[]).unwrap()[0];
     assert_ne!(without.value() % 256, 1);
-    assert!(matches!(NarrowPlan::new(7, without, Isa::Portable), Err(KernelError::NoRootOfUnity { .. })));
+    assert!(matches!(U32Plan::new(7, without, Isa::Portable), Err(KernelError::NoRootOfUnity { .. })));
 }

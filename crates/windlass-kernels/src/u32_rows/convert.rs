@@ -3,8 +3,8 @@
 
 use super::rows::canonical;
 use crate::isa::Isa;
-use crate::lanes::dispatch_narrow;
-use crate::lanes::narrow::{Narrow, NarrowKernel, NarrowModulus};
+use crate::lanes::dispatch_u32;
+use crate::lanes::u32_lanes::{U32Kernel, U32Lanes, U32Modulus};
 use crate::modulus::Modulus;
 
 /// Columns taken together.
@@ -27,7 +27,7 @@ impl Lowering {
     /// From p to q.
     pub fn new(p: Modulus, q: Modulus) -> Self {
         assert!(p.value() >> 32 < q.value(), "q is above p/2^32");
-        let m = NarrowModulus::new(q);
+        let m = U32Modulus::new(q);
         let wrap = q.neg(q.mul(q.reduce(p.value()), q.inv(q.reduce(1 << 32)))) as u32;
         Self { q: q.value() as u32, inverse: m.inverse as u32, half: p.value() / 2, wrap }
     }
@@ -37,7 +37,7 @@ impl Lowering {
     pub fn apply(&self, isa: Isa, source: &[u64], out: &mut [u32]) {
         assert_eq!(source.len(), out.len(), "rows of one length");
         debug_assert!(source.iter().all(|&x| x <= 2 * self.half));
-        dispatch_narrow(isa, Lower { constants: *self, source, out });
+        dispatch_u32(isa, Lower { constants: *self, source, out });
     }
 }
 
@@ -47,11 +47,11 @@ struct Lower<'a> {
     out: &'a mut [u32],
 }
 
-impl NarrowKernel for Lower<'_> {
+impl U32Kernel for Lower<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, _: N) {
+    fn run<N: U32Lanes>(self, _: N) {
         let Lowering { q, inverse, half, wrap } = self.constants;
         for (out, &x) in self.out.iter_mut().zip(self.source) {
             let multiple = (x as u32).wrapping_mul(inverse);
@@ -87,7 +87,7 @@ impl Cut {
     /// ℓ·β is at most 62 bits, and with d no fewer bits than Q has; β is at most 31, since digits are
     /// words. The primes have one size.
     pub fn new(q: [Modulus; 2], digits: u32, base_bits: u32, dropped: u32) -> Self {
-        assert!(q[0].value() < 2 * q[1].value() && q.iter().all(|q| q.bits() <= NarrowModulus::MAX_BITS));
+        assert!(q[0].value() < 2 * q[1].value() && q.iter().all(|q| q.bits() <= U32Modulus::MAX_BITS));
         let product = q[0].value() * q[1].value();
         assert!((1..=31).contains(&base_bits), "digits of 32 bits");
         assert!(digits >= 1 && digits * base_bits + dropped <= 62, "integers of a word");
@@ -116,7 +116,7 @@ impl Cut {
         assert!(residues[1].len() == n && n % BLOCK == 0, "whole blocks");
         assert_eq!(out.len(), self.digits * n, "a row for each digit");
         debug_assert!(residues.iter().zip(self.modulus).all(|(row, q)| canonical(q, row)));
-        dispatch_narrow(isa, Digits { cut: *self, residues, out });
+        dispatch_u32(isa, Digits { cut: *self, residues, out });
     }
 }
 
@@ -126,11 +126,11 @@ struct Digits<'a> {
     out: &'a mut [u32],
 }
 
-impl NarrowKernel for Digits<'_> {
+impl U32Kernel for Digits<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, _: N) {
+    fn run<N: U32Lanes>(self, _: N) {
         let Cut { modulus, inverse: [inverse, quotient], dropped, base_bits, digits, bias } = self.cut;
         let [q0, q1] = modulus.map(|q| q.value() as u32);
         let product = q0 as u64 * q1 as u64;

@@ -6,16 +6,16 @@
 //! one more subtraction brings it below q.
 
 use super::tables::{Pass, Tables, Tail};
-use crate::lanes::narrow::{Group, Line, Narrow, WIDTH};
+use crate::lanes::u32_lanes::{Group, Line, U32Lanes, WIDTH};
 
 /// q and M in all lanes.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds<N: Narrow> {
+pub(super) struct Bounds<N: U32Lanes> {
     q: N::Vector,
     most: N::Vector,
 }
 
-impl<N: Narrow> Bounds<N> {
+impl<N: U32Lanes> Bounds<N> {
     #[inline(always)]
     pub fn new<const LAZY: bool>(n: N, q: u32) -> Self {
         Self { q: n.splat(q), most: n.splat(if LAZY { 2 * q } else { q }) }
@@ -45,7 +45,7 @@ impl<N: Narrow> Bounds<N> {
 /// `(x, y) ↦ (x + w·y, x − w·y)` in `nodes` nodes of `2·half` vectors; node i has root `nodes − 1 +
 /// i`.
 #[inline(always)]
-fn forward_layer<N: Narrow, const R: usize, const LAZY: bool>(
+fn forward_layer<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
@@ -64,7 +64,7 @@ fn forward_layer<N: Narrow, const R: usize, const LAZY: bool>(
 
 /// log2(R) forward layers.
 #[inline(always)]
-fn forward_layers<N: Narrow, const R: usize, const LAZY: bool>(
+fn forward_layers<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
@@ -82,7 +82,7 @@ fn forward_layers<N: Narrow, const R: usize, const LAZY: bool>(
 /// `(x, y) ↦ (x + y, w·(y − x))` in `nodes` nodes of `2·half` vectors; node i has root `nodes − 1 +
 /// i`.
 #[inline(always)]
-fn inverse_layer<N: Narrow, const R: usize, const LAZY: bool>(
+fn inverse_layer<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
@@ -100,7 +100,7 @@ fn inverse_layer<N: Narrow, const R: usize, const LAZY: bool>(
 
 /// log2(R) inverse layers.
 #[inline(always)]
-fn inverse_layers<N: Narrow, const R: usize, const LAZY: bool>(
+fn inverse_layers<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
@@ -128,7 +128,7 @@ pub(super) type Source<'a> = Option<(&'a [Group], u32)>;
 
 /// One node of a pass, forward.
 #[inline(always)]
-fn forward_node<N: Narrow, const R: usize, const LAZY: bool>(
+fn forward_node<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     source: Source<'_>,
@@ -157,7 +157,7 @@ fn forward_node<N: Narrow, const R: usize, const LAZY: bool>(
 
 /// All nodes of a pass, forward. A source comes with the first pass, which has one node.
 #[inline(always)]
-pub(super) fn forward<N: Narrow, const LAZY: bool>(
+pub(super) fn forward<N: U32Lanes, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     pass: &Pass,
@@ -176,7 +176,7 @@ pub(super) fn forward<N: Narrow, const LAZY: bool>(
 /// One node of a pass, inverse, with the roots of the opposite node. With the last constants the
 /// results are canonical.
 #[inline(always)]
-fn inverse_node<N: Narrow, const R: usize, const LAZY: bool>(
+fn inverse_node<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     node: &mut [Group],
@@ -209,7 +209,7 @@ fn inverse_node<N: Narrow, const R: usize, const LAZY: bool>(
 
 /// All nodes of a pass, inverse. The first pass comes last.
 #[inline(always)]
-pub(super) fn inverse<N: Narrow, const LAZY: bool>(
+pub(super) fn inverse<N: U32Lanes, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     pass: &Pass,
@@ -227,7 +227,7 @@ pub(super) fn inverse<N: Narrow, const LAZY: bool>(
 
 /// The last six layers, 64 residues of each group at a time; gives canonical residues.
 #[inline(always)]
-pub(super) fn forward_tail<N: Narrow, const LAZY: bool>(n: N, bounds: Bounds<N>, tails: &[Tail], row: &mut [Group]) {
+pub(super) fn forward_tail<N: U32Lanes, const LAZY: bool>(n: N, bounds: Bounds<N>, tails: &[Tail], row: &mut [Group]) {
     for (nodes, tails) in row.chunks_exact_mut(N::GROUPS * WIDTH).zip(tails.chunks_exact(N::GROUPS)) {
         let tails = [&tails[0], &tails[N::GROUPS - 1]];
         let mut x = [bounds.q; WIDTH];
@@ -249,7 +249,7 @@ pub(super) fn forward_tail<N: Narrow, const LAZY: bool>(n: N, bounds: Bounds<N>,
 /// opposite nodes. Vectors are taken in reverse order, so that lane j holds the eight residues that
 /// are opposite to lane j of the roots.
 #[inline(always)]
-pub(super) fn inverse_tail<N: Narrow, const LAZY: bool>(n: N, bounds: Bounds<N>, tails: &[Tail], row: &mut [Group]) {
+pub(super) fn inverse_tail<N: U32Lanes, const LAZY: bool>(n: N, bounds: Bounds<N>, tails: &[Tail], row: &mut [Group]) {
     for (nodes, tails) in row.chunks_exact_mut(N::GROUPS * WIDTH).zip(tails.rchunks_exact(N::GROUPS)) {
         let tails = [&tails[N::GROUPS - 1], &tails[0]];
         let mut x = [bounds.q; WIDTH];
@@ -274,7 +274,7 @@ pub(super) fn inverse_tail<N: Narrow, const LAZY: bool>(n: N, bounds: Bounds<N>,
 
 /// All layers, forward.
 #[inline(always)]
-pub(super) fn transform<N: Narrow, const LAZY: bool>(
+pub(super) fn transform<N: U32Lanes, const LAZY: bool>(
     n: N,
     q: u32,
     tables: &Tables,
@@ -290,7 +290,7 @@ pub(super) fn transform<N: Narrow, const LAZY: bool>(
 
 /// All layers, inverse.
 #[inline(always)]
-pub(super) fn transform_back<N: Narrow, const LAZY: bool>(n: N, q: u32, tables: &Tables, row: &mut [Group]) {
+pub(super) fn transform_back<N: U32Lanes, const LAZY: bool>(n: N, q: u32, tables: &Tables, row: &mut [Group]) {
     let bounds = Bounds::new::<LAZY>(n, q);
     inverse_tail::<N, LAZY>(n, bounds, &tables.tail, row);
     for (index, pass) in tables.passes.iter().enumerate().rev() {

@@ -6,7 +6,7 @@ use crate::buffer::{RowBuffer, Waste};
 
 /// Spare buffers, those returned last at the end.
 #[derive(Debug)]
-pub(crate) struct Spare {
+pub(crate) struct BufferPool {
     buffers: VecDeque<RowBuffer>,
     /// Words of all of them.
     words: usize,
@@ -24,7 +24,7 @@ const POLYNOMIALS: usize = 96;
 /// The most buffers that are kept.
 const BUFFERS: usize = 4096;
 
-impl Spare {
+impl BufferPool {
     /// None yet, for a ring of dimension n with so many primes.
     pub fn new(n: usize, primes: usize) -> Self {
         let words = WORDS.max(POLYNOMIALS * RowBuffer::words(primes, n));
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn what_was_returned_first_gives_way() {
         let (three, four) = (buffer(3).capacity(), buffer(4).capacity());
-        let mut spare = Spare { most: (4 * three, BUFFERS), ..Spare::new(64, 4) };
+        let mut spare = BufferPool { most: (4 * three, BUFFERS), ..BufferPool::new(64, 4) };
         for rows in [3, 4, 3] {
             assert!(spare.put(buffer(rows)).is_empty());
         }
@@ -88,15 +88,15 @@ mod tests {
 
     #[test]
     fn large_rings_keep_more() {
-        assert_eq!(Spare::new(1 << 12, 8).most.0, WORDS);
+        assert_eq!(BufferPool::new(1 << 12, 8).most.0, WORDS);
         let (n, primes) = (42336, 40);
-        let words = Spare::new(n, primes).most.0;
+        let words = BufferPool::new(n, primes).most.0;
         assert!(words >= 96 * n * primes && words < 97 * n * primes, "{words}");
     }
 
     #[test]
     fn what_is_held_for_long_wastes_little() {
-        let mut spare = Spare::new(64, 12);
+        let mut spare = BufferPool::new(64, 12);
         assert!(spare.put(buffer(12)).is_empty() && spare.put(buffer(9)).is_empty());
         assert!(spare.take(7, 64, Waste::Eighth).is_none());
         assert_eq!(spare.take(8, 64, Waste::Eighth).unwrap().capacity(), buffer(9).capacity());

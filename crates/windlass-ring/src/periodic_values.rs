@@ -13,7 +13,7 @@ use std::sync::Arc;
 use windlass_kernels::{Shape, arith};
 
 use crate::basis::Basis;
-use crate::folding::{Pattern, Smaller};
+use crate::periods::{Pattern, Smaller};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::signed::residues;
@@ -31,15 +31,15 @@ pub enum Values {
     /// All of them.
     All(Poly<Eval>),
     /// Those that differ.
-    Folded(Folded),
+    Periodic(PeriodicValues),
 }
 
 impl Values {
     /// The values of a public element with these powerful-basis coefficients. Cost: a transform for
     /// each prime.
     pub fn of_signed(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64]) -> Self {
-        match Folded::evaluate(ring, basis, coefficients, &mut vec![0; ring.n()]) {
-            Found::Folded(folded) => Self::Folded(folded),
+        match PeriodicValues::evaluate(ring, basis, coefficients, &mut vec![0; ring.n()]) {
+            Found::Periodic(periodic) => Self::Periodic(periodic),
             _ => Self::All(Poly::from_signed(ring, basis, coefficients).into_eval()),
         }
     }
@@ -48,7 +48,7 @@ impl Values {
     pub fn ring(&self) -> &Arc<Ring> {
         match self {
             Self::All(poly) => poly.ring(),
-            Self::Folded(folded) => &folded.ring,
+            Self::Periodic(periodic) => &periodic.ring,
         }
     }
 
@@ -56,7 +56,7 @@ impl Values {
     pub fn basis(&self) -> &Basis {
         match self {
             Self::All(poly) => poly.basis(),
-            Self::Folded(folded) => &folded.basis,
+            Self::Periodic(periodic) => &periodic.basis,
         }
     }
 
@@ -64,18 +64,18 @@ impl Values {
     pub fn bytes(&self) -> usize {
         match self {
             Self::All(poly) => poly.bytes(),
-            Self::Folded(folded) => folded.words.len() * size_of::<u64>(),
+            Self::Periodic(periodic) => periodic.words.len() * size_of::<u64>(),
         }
     }
 
     /// All values, unfolded. Cost: one pass.
-    pub fn unfolded(&self) -> Poly<Eval> {
+    pub fn expanded(&self) -> Poly<Eval> {
         match self {
             Self::All(poly) => poly.clone(),
-            Self::Folded(folded) => {
-                let (ring, basis) = (&folded.ring, &folded.basis);
-                let fill = |index, rows: &mut [&mut [u64]]| folded.write(index, 0, rows[0]);
-                Poly::filled_together(ring, basis, 1, |index, _, rows| fill(index, rows)).swap_remove(0)
+            Self::Periodic(periodic) => {
+                let (ring, basis) = (&periodic.ring, &periodic.basis);
+                let fill = |index, rows: &mut [&mut [u64]]| periodic.write(index, 0, rows[0]);
+                Poly::filled_batch(ring, basis, 1, |index, _, rows| fill(index, rows)).swap_remove(0)
             }
         }
     }
@@ -85,16 +85,16 @@ impl Values {
     pub(crate) fn columns<'a>(&'a self, index: usize, columns: Range<usize>, scratch: &'a mut [u64]) -> &'a [u64] {
         match self {
             Self::All(poly) => &poly.row_of(index)[columns],
-            Self::Folded(folded) => {
-                folded.write(index, columns.start, scratch);
+            Self::Periodic(periodic) => {
+                periodic.write(index, columns.start, scratch);
                 scratch
             }
         }
     }
 
     /// Whether [`Self::columns`] needs scratch memory.
-    pub(crate) fn is_folded(&self) -> bool {
-        matches!(self, Self::Folded(_))
+    pub(crate) fn is_periodic(&self) -> bool {
+        matches!(self, Self::Periodic(_))
     }
 }
 
@@ -106,7 +106,7 @@ impl From<Poly<Eval>> for Values {
 
 /// The values that differ, row by row.
 #[derive(Debug, Clone)]
-pub struct Folded {
+pub struct PeriodicValues {
     ring: Arc<Ring>,
     basis: Basis,
     pattern: Arc<Pattern>,
@@ -114,12 +114,12 @@ pub struct Folded {
     words: Vec<u64>,
 }
 
-impl Folded {
+impl PeriodicValues {
     /// Writes the columns from `start` of the row of prime `index`.
     fn write(&self, index: usize, start: usize, out: &mut [u64]) {
         let row = self.basis.row_of(index).expect("a prime of the basis");
         let width = self.pattern.width;
-        self.pattern.unfold(&self.words[row * width..(row + 1) * width], start, out);
+        self.pattern.expand(&self.words[row * width..(row + 1) * width], start, out);
     }
 
     /// The values of an element with these coefficients, if few of them differ. If not, `row` may
@@ -138,7 +138,8 @@ impl Folded {
         if m >> m.trailing_zeros() == 1 && dim * WORTH > ring.n() {
             return Found::Nothing;
         }
-        let smaller = restricted.as_ref().and_then(|restricted| ring.folding().smaller(ring.plans(), restricted.index));
+        let smaller =
+            restricted.as_ref().and_then(|restricted| ring.period_cache().smaller(ring.plans(), restricted.index));
         let (element, sub) = match (&restricted, &smaller) {
             (Some(Restricted { coefficients, .. }), Some(sub)) => (&coefficients[..], Some(&**sub)),
             _ => (coefficients, None),
@@ -159,7 +160,7 @@ impl Folded {
         if width * WORTH > ring.n() {
             return if sub.is_some() { Found::Nothing } else { Found::FirstRow };
         }
-        let pattern = ring.folding().pattern(ring.shape(), &kept);
+        let pattern = ring.period_cache().pattern(ring.shape(), &kept);
         let sources = place.sources(&kept);
         let mut words = Vec::with_capacity(basis.len() * width);
         for index in basis.indices() {
@@ -168,14 +169,14 @@ impl Folded {
             }
             words.extend(sources.iter().map(|&source| row[source]));
         }
-        Found::Folded(Self { ring: Arc::clone(ring), basis: basis.clone(), pattern, words })
+        Found::Periodic(Self { ring: Arc::clone(ring), basis: basis.clone(), pattern, words })
     }
 }
 
 /// What an evaluation gave.
 pub(crate) enum Found {
     /// Few values.
-    Folded(Folded),
+    Periodic(PeriodicValues),
     /// None that repeat; the row holds all of them modulo the first prime.
     FirstRow,
     /// None that repeat.
@@ -298,7 +299,7 @@ mod tests {
 
     fn evaluated(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64]) -> Values {
         let one = |_: Range<usize>| Ok::<_, ()>(vec![(coefficients.to_vec(), ())]);
-        Poly::evaluated_together(ring, basis, 1, one).unwrap().swap_remove(0).0
+        Poly::evaluated_batch(ring, basis, 1, one).unwrap().swap_remove(0).0
     }
 
     /// Σ θ(a) over the automorphisms of some orders along the axes: fixed by them.
@@ -345,9 +346,9 @@ mod tests {
             let coefficients: Vec<i64> = (0..ring.n()).map(coefficients).collect();
             let expected = Poly::from_signed(&ring, &basis, &coefficients).into_eval();
             let found = evaluated(&ring, &basis, &coefficients);
-            assert_eq!(found.is_folded(), width.is_some(), "m = {m}");
+            assert_eq!(found.is_periodic(), width.is_some(), "m = {m}");
             assert_eq!(found.bytes(), 8 * basis.len() * width.unwrap_or(ring.n()), "m = {m}");
-            assert!(found.unfolded() == expected && found.basis() == &basis, "m = {m}");
+            assert!(found.expanded() == expected && found.basis() == &basis, "m = {m}");
             for columns in [0..ring.n(), 3..ring.n() - 1, 5..6, 7..7, 13..29] {
                 let mut scratch = vec![0; columns.len()];
                 for index in basis.indices() {
@@ -369,13 +370,13 @@ mod tests {
             };
             let elements = [element(ring.n()), element(1), element(ring.n() / 2), element(3)];
             let lifted = |range: Range<usize>| Ok::<_, ()>(range.map(|k| (elements[k].clone(), k)).collect());
-            let values = Poly::evaluated_together(&ring, &basis, elements.len(), lifted).unwrap();
-            assert!(values[0].0.is_folded() && !values[1].0.is_folded(), "m = {m}");
+            let values = Poly::evaluated_batch(&ring, &basis, elements.len(), lifted).unwrap();
+            assert!(values[0].0.is_periodic() && !values[1].0.is_periodic(), "m = {m}");
             let inputs: Vec<Poly<Eval>> =
                 (2..6).map(|k| Poly::from_signed(&ring, &basis, &element(k)).into_eval()).collect();
             let terms = inputs.iter().zip(&values).map(|(x, (y, _))| ([x, &inputs[0]], y)).collect();
             let [first, second] = Poly::dot_pairs(&ring, &basis, &[terms]).swap_remove(0);
-            let whole: Vec<Poly<Eval>> = values.iter().map(|(y, _)| y.unfolded()).collect();
+            let whole: Vec<Poly<Eval>> = values.iter().map(|(y, _)| y.expanded()).collect();
             assert!(whole.iter().zip(&elements).all(|(y, a)| *y == Poly::from_signed(&ring, &basis, a).into_eval()));
             assert!(first == Poly::dot(&ring, &basis, &inputs.iter().zip(&whole).collect::<Vec<_>>()), "m = {m}");
             let same: Vec<_> = whole.iter().map(|y| (&inputs[0], y)).collect();
@@ -399,13 +400,13 @@ mod tests {
             let element = along(axis, generator, places);
             let found = evaluated(&ring, &basis, &element);
             assert_eq!(found.bytes(), 8 * basis.len() * differ.unwrap_or(ring.n()), "{places} places along {axis}");
-            assert!(found.unfolded() == Poly::from_signed(&ring, &basis, &element).into_eval());
+            assert!(found.expanded() == Poly::from_signed(&ring, &basis, &element).into_eval());
         }
         let element = along(11, 2, 2);
-        // What repeats modulo the first prime alone is not folded.
+        // What repeats modulo the first prime alone is not periodic.
         let q = ring.modulus(0).value() as i64;
         let hidden: Vec<i64> = element.iter().zip(&start).map(|(a, b)| a + q * b).collect();
         let found = evaluated(&ring, &basis, &hidden);
-        assert!(!found.is_folded() && found.unfolded() == Poly::from_signed(&ring, &basis, &hidden).into_eval());
+        assert!(!found.is_periodic() && found.expanded() == Poly::from_signed(&ring, &basis, &hidden).into_eval());
     }
 }

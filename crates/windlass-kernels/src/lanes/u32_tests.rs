@@ -1,30 +1,30 @@
 //! Every backend's sums at their extremes.
 
-use super::dispatch_narrow;
-use super::narrow::{Narrow, NarrowKernel, NarrowModulus, WIDTH};
+use super::dispatch_u32;
+use super::u32_lanes::{U32Kernel, U32Lanes, U32Modulus, WIDTH};
 use crate::isa::Isa;
 use crate::modulus::find_primes;
 
-struct Extremes<'a>(&'a NarrowModulus, i32);
+struct Extremes<'a>(&'a U32Modulus, i32);
 
-impl NarrowKernel for Extremes<'_> {
+impl U32Kernel for Extremes<'_> {
     type Output = [u32; WIDTH];
 
     /// Folded sums of as many products of `self.1` as there is room for, again and again.
     #[inline(always)]
-    fn run<N: Narrow>(self, narrow: N) -> Self::Output {
+    fn run<N: U32Lanes>(self, lanes: N) -> Self::Output {
         let Self(m, x) = self;
-        let x = narrow.load(&[x, x, -x, x, -x, x, x, -x]);
-        let y = narrow.load(&[m.q / 2, -(m.q / 2), m.q / 2, 1, 1, 0, -1, m.q / 2]);
-        let mut sums = narrow.zero();
+        let x = lanes.load(&[x, x, -x, x, -x, x, x, -x]);
+        let y = lanes.load(&[m.q / 2, -(m.q / 2), m.q / 2, 1, 1, 0, -1, m.q / 2]);
+        let mut sums = lanes.zero();
         for _ in 0..3 {
             for _ in 0..m.terms {
-                sums = narrow.add_product(sums, x, y);
+                sums = lanes.add_product(sums, x, y);
             }
-            sums = narrow.fold(m, sums);
+            sums = lanes.reduce_partly(m, sums);
         }
         let mut words = [0; WIDTH];
-        narrow.store(m, &mut words, sums);
+        lanes.store(m, &mut words, sums);
         words
     }
 }
@@ -33,7 +33,7 @@ impl NarrowKernel for Extremes<'_> {
 fn no_sum_overflows_and_all_backends_agree() {
     for bits in [25, 27, 30, 31] {
         let modulus = find_primes(8192, bits, 1, &[]).unwrap()[0];
-        let m = NarrowModulus::new(modulus);
+        let m = U32Modulus::new(modulus);
         let q = modulus.value();
         assert_eq!((m.q as u32).wrapping_mul(m.inverse as u32), 1);
         assert!(m.terms >= 5, "{bits} bits: {} terms", m.terms);
@@ -46,7 +46,7 @@ fn no_sum_overflows_and_all_backends_agree() {
                     modulus.mul(sum, modulus.inv((1u64 << 32) % q)) as u32
                 });
             for isa in Isa::available() {
-                assert_eq!(dispatch_narrow(isa, Extremes(&m, x)), expected, "{} at {bits} bits", isa.name());
+                assert_eq!(dispatch_u32(isa, Extremes(&m, x)), expected, "{} at {bits} bits", isa.name());
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The root table of a narrow transform, in the order in which the passes read it: that of the wide
 //! one (see `pow2/tables.rs`), so that one table serves both directions.
 
-use crate::lanes::narrow::{Line, WIDTH};
+use crate::lanes::u32_lanes::{Line, WIDTH};
 use crate::modulus::Modulus;
 use crate::ntt::pow2::roots;
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::isa::Isa;
-use crate::lanes::narrow::NarrowModulus;
 use crate::lanes::tests::words;
+use crate::lanes::u32_lanes::U32Modulus;
 use crate::modulus::{Modulus, find_primes};
 use crate::ntt::{Automorphism, Shape};
 
@@ -116,11 +116,11 @@ fn sums_of_products_are_those_of_the_definition() {
 fn sums_of_the_largest_products_do_not_overflow() {
     const N: usize = 32;
     for q in [26, 28, 30, 31].map(|bits| find_primes(8192, bits, 1, &[]).unwrap()[0]) {
-        let m = NarrowModulus::new(q);
+        let m = U32Modulus::new(q);
         let (top, scale) = (vec![q.value() as u32 - 1; N], q.inv(q.reduce(1 << 32)));
-        let (unfolded, positive) = (m.unfolded(), m.positive_terms());
-        assert!(unfolded < positive && positive >= 2);
-        for terms in [unfolded, unfolded + 1, positive, positive + 1, 40] {
+        let (terms_before_reduction, positive) = (m.terms_before_reduction(), m.positive_terms());
+        assert!(terms_before_reduction < positive && positive >= 2);
+        for terms in [terms_before_reduction, terms_before_reduction + 1, positive, positive + 1, 40] {
             // (q − 1)/2 and −(q − 1)/2.
             for constant in [q.value() / 2, q.value() / 2 + 1] {
                 let row = [constant as u32; N];

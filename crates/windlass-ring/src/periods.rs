@@ -1,4 +1,4 @@
-//! How values that repeat are folded, and the smaller rings whose transforms give them.
+//! How values that repeat are periodic, and the smaller rings whose transforms give them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
@@ -43,7 +43,7 @@ impl Pattern {
     }
 
     /// The columns from `start`.
-    pub fn unfold(&self, row: &[u64], start: usize, out: &mut [u64]) {
+    pub fn expand(&self, row: &[u64], start: usize, out: &mut [u64]) {
         let (mut at, mut rest) = (start, out);
         while !rest.is_empty() {
             let (group, inside) = (at / self.repeat, at % self.repeat);
@@ -83,12 +83,12 @@ pub(crate) struct Smaller {
 
 /// What foldings of one ring share.
 #[derive(Debug, Default)]
-pub(crate) struct FoldingCache {
+pub(crate) struct PeriodCache {
     smaller: RwLock<HashMap<u64, Option<Arc<Smaller>>>>,
     patterns: RwLock<HashMap<Vec<usize>, Arc<Pattern>>>,
 }
 
-impl FoldingCache {
+impl PeriodCache {
     /// The ring of index m'; `None` where a prime has no roots for its transform.
     pub fn smaller(&self, large: &[NttPlan], index: u64) -> Option<Arc<Smaller>> {
         if let Some(found) = self.smaller.read().expect("no panic while caching").get(&index) {

@@ -42,7 +42,7 @@ impl Line {
 
 /// What the sums modulo one prime are made with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct NarrowModulus {
+pub(crate) struct U32Modulus {
     /// q < 2^31.
     pub q: i32,
     /// q^{-1} mod 2^32.
@@ -53,7 +53,7 @@ pub(crate) struct NarrowModulus {
     pub terms: usize,
 }
 
-impl NarrowModulus {
+impl U32Modulus {
     /// Largest size of q in bits.
     pub const MAX_BITS: u32 = 31;
 
@@ -82,18 +82,18 @@ impl NarrowModulus {
 
     /// Such products whose sum can be stored without a fold: at most 2^32·q/2, so that a q can be
     /// added or taken off afterwards.
-    pub fn unfolded(&self) -> usize {
+    pub fn terms_before_reduction(&self) -> usize {
         ((1u64 << 32) / self.q as u64) as usize
     }
 }
 
 /// Eight signed words of 64 bits, and what becomes of them.
-pub(crate) trait Narrow: Copy {
+pub(crate) trait U32Lanes: Copy {
     /// Eight residues of 32 bits, ready for products.
     type Residues: Copy;
     /// Eight sums.
     type Sums: Copy;
-    /// [`Narrow::GROUPS`] groups of eight residues, words without sign.
+    /// [`U32Lanes::GROUPS`] groups of eight residues, words without sign.
     type Vector: Copy;
     /// Constants for a vector, with their quotients.
     type Factor: Copy;
@@ -102,7 +102,7 @@ pub(crate) trait Narrow: Copy {
     const GROUPS: usize;
 
     /// Runs `kernel` with the backend's instructions enabled.
-    fn vectorize<K: NarrowKernel>(self, kernel: K) -> K::Output;
+    fn vectorize<K: U32Kernel>(self, kernel: K) -> K::Output;
     /// Eight residues.
     fn load(self, words: &[i32; WIDTH]) -> Self::Residues;
     /// Eight words below 2^31.
@@ -112,9 +112,9 @@ pub(crate) trait Narrow: Copy {
     /// `sums + x·y`.
     fn add_product(self, sums: Self::Sums, x: Self::Residues, y: Self::Residues) -> Self::Sums;
     /// The same modulo q, at most 2^31·q/2 + 2^32 in absolute value.
-    fn fold(self, m: &NarrowModulus, sums: Self::Sums) -> Self::Sums;
+    fn fold(self, m: &U32Modulus, sums: Self::Sums) -> Self::Sums;
     /// The folded sums times 2^{−32}, canonical.
-    fn store(self, m: &NarrowModulus, words: &mut [u32; WIDTH], sums: Self::Sums);
+    fn store(self, m: &U32Modulus, words: &mut [u32; WIDTH], sums: Self::Sums);
 
     /// One word everywhere.
     fn splat(self, word: u32) -> Self::Vector;
@@ -133,7 +133,7 @@ pub(crate) trait Narrow: Copy {
     /// The smaller word: with `x − y mod 2^32` for y it is x − y where that is not negative, else
     /// x.
     fn min(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// `x·w mod q` in [0, 2q), x any word; `q` is [`Narrow::splat`] of q.
+    /// `x·w mod q` in [0, 2q), x any word; `q` is [`U32Lanes::splat`] of q.
     fn times(self, x: Self::Vector, w: Self::Factor, q: Self::Vector) -> Self::Vector;
     /// Transposes the eight rows of eight of each group.
     fn transpose(self, rows: [Self::Vector; WIDTH]) -> [Self::Vector; WIDTH];
@@ -141,19 +141,19 @@ pub(crate) trait Narrow: Copy {
     fn permute(self, words: &Group, pattern: &Group) -> Group;
 }
 
-/// An algorithm over [`Narrow`]; `run` and all that it calls must be `#[inline(always)]`.
-pub(crate) trait NarrowKernel {
+/// An algorithm over [`U32Lanes`]; `run` and all that it calls must be `#[inline(always)]`.
+pub(crate) trait U32Kernel {
     /// What it returns.
     type Output;
     /// Runs on one backend.
-    fn run<N: Narrow>(self, narrow: N) -> Self::Output;
+    fn run<N: U32Lanes>(self, lanes: N) -> Self::Output;
 }
 
 /// Plain Rust, with vectors of G groups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable<const G: usize>;
 
-impl<const G: usize> Narrow for Portable<G> {
+impl<const G: usize> U32Lanes for Portable<G> {
     type Residues = [i32; WIDTH];
     type Sums = [i64; WIDTH];
     type Vector = [Group; G];
@@ -162,7 +162,7 @@ impl<const G: usize> Narrow for Portable<G> {
     const GROUPS: usize = G;
 
     #[inline(always)]
-    fn vectorize<K: NarrowKernel>(self, kernel: K) -> K::Output {
+    fn vectorize<K: U32Kernel>(self, kernel: K) -> K::Output {
         kernel.run(self)
     }
 
@@ -194,7 +194,7 @@ impl<const G: usize> Narrow for Portable<G> {
     }
 
     #[inline(always)]
-    fn fold(self, m: &NarrowModulus, mut sums: Self::Sums) -> Self::Sums {
+    fn fold(self, m: &U32Modulus, mut sums: Self::Sums) -> Self::Sums {
         for j in 0..WIDTH {
             sums[j] = (sums[j] >> 32) * m.wrap as i64 + (sums[j] & 0xffff_ffff);
         }
@@ -202,7 +202,7 @@ impl<const G: usize> Narrow for Portable<G> {
     }
 
     #[inline(always)]
-    fn store(self, m: &NarrowModulus, words: &mut [u32; WIDTH], sums: Self::Sums) {
+    fn store(self, m: &U32Modulus, words: &mut [u32; WIDTH], sums: Self::Sums) {
         for j in 0..WIDTH {
             let multiple = (sums[j] as i32).wrapping_mul(m.inverse);
             // At most q/2 + 2^{b−2} + 1 in absolute value.

@@ -8,7 +8,7 @@ use windlass_kernels::Modulus;
 
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
-use crate::folded::{Folded, Found, Values};
+use crate::periodic_values::{Found, PeriodicValues, Values};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 use crate::signed::Signed;
@@ -57,9 +57,9 @@ impl Poly<Eval> {
     ///
     /// Cost: one forward transform for each prime and polynomial, in the smaller ring that holds it
     /// if there is one, over the current threads. Memory meanwhile: the coefficients of those that
-    /// are not folded, a byte each where they are small, and a row of those whose values were
+    /// are not periodic, a byte each where they are small, and a row of those whose values were
     /// looked at. Errors: those of `coefficients`.
-    pub fn evaluated_together<T: Send, E: Send>(
+    pub fn evaluated_batch<T: Send, E: Send>(
         ring: &Arc<Ring>,
         basis: &Basis,
         count: usize,
@@ -68,7 +68,7 @@ impl Poly<Eval> {
         if count == 0 {
             return Ok(Vec::new());
         }
-        // What is folded, and what is left to be held as a whole: its coefficients, and its values
+        // What is periodic, and what is left to be held as a whole: its coefficients, and its values
         // modulo the first prime where they were needed to see that they do not repeat.
         let fold = |group: usize| {
             let numbers = group * GROUP..count.min((group + 1) * GROUP);
@@ -79,14 +79,14 @@ impl Poly<Eval> {
                 "n coefficients for each"
             );
             let mut row = vec![0; ring.n()];
-            let folded = |(a, known): (Vec<i64>, T)| match Folded::evaluate(ring, basis, &a, &mut row) {
-                Found::Folded(folded) => (Ok(folded), known),
+            let periodic = |(a, known): (Vec<i64>, T)| match PeriodicValues::evaluate(ring, basis, &a, &mut row) {
+                Found::Periodic(periodic) => (Ok(periodic), known),
                 Found::FirstRow => (Err((a.into(), Some(row.clone()))), known),
                 Found::Nothing => (Err((a.into(), None)), known),
             };
-            Ok(elements.into_iter().map(folded).collect())
+            Ok(elements.into_iter().map(periodic).collect())
         };
-        let groups: Vec<Vec<(Result<Folded, Whole>, T)>> =
+        let groups: Vec<Vec<(Result<PeriodicValues, Whole>, T)>> =
             (0..count.div_ceil(GROUP)).into_par_iter().map(fold).collect::<Result<_, E>>()?;
         let mut found = Vec::with_capacity(count);
         let mut whole = Vec::new();
@@ -94,8 +94,8 @@ impl Poly<Eval> {
             found.push((element.map_err(|left| whole.push(left)).ok(), known));
         }
         let mut polys = evaluate_whole(ring, basis, &whole).into_iter();
-        let values = |(folded, known): (Option<Folded>, T)| match folded {
-            Some(folded) => (Values::Folded(folded), known),
+        let values = |(periodic, known): (Option<PeriodicValues>, T)| match periodic {
+            Some(periodic) => (Values::Periodic(periodic), known),
             None => (Values::All(polys.next().expect("one for each that is left")), known),
         };
         Ok(found.into_iter().map(values).collect())
@@ -104,9 +104,9 @@ impl Poly<Eval> {
     /// `count` polynomials whose rows `fill(index, q, rows)` writes, those of one prime at a time,
     /// over the current threads.
     ///
-    /// They lie in memory as those of [`Self::evaluated_together`] and share it: for public values
+    /// They lie in memory as those of [`Self::evaluated_batch`] and share it: for public values
     /// only.
-    pub fn filled_together(
+    pub fn filled_batch(
         ring: &Arc<Ring>,
         basis: &Basis,
         count: usize,
@@ -147,14 +147,14 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for count in [0, 1, 4, 7] {
                 let lifted = |range: Range<usize>| Ok::<_, ()>(range.map(|k| (element(k), k)).collect());
-                let together = pool.install(|| Poly::evaluated_together(&ring, &basis, count, lifted)).unwrap();
+                let together = pool.install(|| Poly::evaluated_batch(&ring, &basis, count, lifted)).unwrap();
                 assert_eq!(together.len(), count);
                 for (number, (poly, k)) in together.into_iter().enumerate() {
                     assert_eq!(number, k);
-                    assert_eq!(poly.unfolded(), Poly::from_signed(&ring, &basis, &element(k)).into_eval());
+                    assert_eq!(poly.expanded(), Poly::from_signed(&ring, &basis, &element(k)).into_eval());
                 }
             }
-            let refused = Poly::evaluated_together(&ring, &basis, 7, |range| {
+            let refused = Poly::evaluated_batch(&ring, &basis, 7, |range| {
                 if range.contains(&6) { Err("six") } else { Ok(range.map(|k| (element(k), ())).collect()) }
             });
             assert_eq!(refused.unwrap_err(), "six");
@@ -167,7 +167,7 @@ mod tests {
         let primes = [61u64, 181, 241].map(|q| Modulus::new(q).unwrap());
         let ring = Ring::new(shape, &primes, Isa::best()).unwrap();
         let basis = Basis::new([0, 2]);
-        let polys = Poly::filled_together(&ring, &basis, 3, |index, q, rows| {
+        let polys = Poly::filled_batch(&ring, &basis, 3, |index, q, rows| {
             assert_eq!(q, primes[index]);
             rows.iter_mut().enumerate().for_each(|(k, row)| row.fill(10 * index as u64 + k as u64));
         });

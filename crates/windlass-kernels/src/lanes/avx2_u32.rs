@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::narrow::{Group, Line, Narrow, NarrowKernel, NarrowModulus, WIDTH};
+use super::u32_lanes::{Group, Line, U32Kernel, U32Lanes, U32Modulus, WIDTH};
 use crate::isa::Avx2Token;
 
 /// AVX2.
@@ -10,8 +10,8 @@ use crate::isa::Avx2Token;
 pub(crate) struct Avx2(pub(crate) Avx2Token);
 
 #[target_feature(enable = "avx2,fma")]
-fn enabled<K: NarrowKernel>(narrow: Avx2, kernel: K) -> K::Output {
-    kernel.run(narrow)
+fn enabled<K: U32Kernel>(lanes: Avx2, kernel: K) -> K::Output {
+    kernel.run(lanes)
 }
 
 /// The reduction of the sums in one register: what is sought lies in the upper halves.
@@ -44,7 +44,7 @@ fn odd(x: __m256i) -> __m256i {
     unsafe { _mm256_srli_epi64::<32>(x) }
 }
 
-impl Narrow for Avx2 {
+impl U32Lanes for Avx2 {
     type Residues = [__m256i; 2];
     type Sums = [__m256i; 2];
     type Vector = __m256i;
@@ -53,7 +53,7 @@ impl Narrow for Avx2 {
     const GROUPS: usize = 1;
 
     #[inline(always)]
-    fn vectorize<K: NarrowKernel>(self, kernel: K) -> K::Output {
+    fn vectorize<K: U32Kernel>(self, kernel: K) -> K::Output {
         // SAFETY: the Avx2Token in self proves the features.
         unsafe { enabled(self, kernel) }
     }
@@ -91,7 +91,7 @@ impl Narrow for Avx2 {
     }
 
     #[inline(always)]
-    fn fold(self, m: &NarrowModulus, sums: Self::Sums) -> Self::Sums {
+    fn fold(self, m: &U32Modulus, sums: Self::Sums) -> Self::Sums {
         // SAFETY: Avx2Token.
         unsafe {
             let (wrap, low) = (_mm256_set1_epi64x(m.wrap as i64), _mm256_set1_epi64x(0xffff_ffff));
@@ -104,7 +104,7 @@ impl Narrow for Avx2 {
     }
 
     #[inline(always)]
-    fn store(self, m: &NarrowModulus, words: &mut [u32; WIDTH], sums: Self::Sums) {
+    fn store(self, m: &U32Modulus, words: &mut [u32; WIDTH], sums: Self::Sums) {
         // SAFETY: Avx2Token; the array is 32 writable bytes.
         unsafe {
             let (q, inverse) = (_mm256_set1_epi32(m.q), _mm256_set1_epi32(m.inverse));

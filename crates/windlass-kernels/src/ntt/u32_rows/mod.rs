@@ -12,22 +12,22 @@ mod tests;
 
 use crate::error::KernelError;
 use crate::isa::Isa;
-use crate::lanes::dispatch_narrow;
-use crate::lanes::narrow::{Group, Narrow, NarrowKernel, NarrowModulus};
+use crate::lanes::dispatch_u32;
+use crate::lanes::u32_lanes::{Group, U32Kernel, U32Lanes, U32Modulus};
 use crate::modulus::Modulus;
 use passes::Source;
 use tables::Tables;
 
 /// Tables of the negacyclic transform of length 2^k modulo one prime below 2^31.
 #[derive(Debug, Clone)]
-pub struct NarrowPlan {
+pub struct U32Plan {
     isa: Isa,
     modulus: Modulus,
     n: usize,
     tables: Tables,
 }
 
-impl NarrowPlan {
+impl U32Plan {
     /// Least and largest k.
     const LOG_N: std::ops::RangeInclusive<u32> = 7..=17;
 
@@ -38,7 +38,7 @@ impl NarrowPlan {
     /// [`KernelError::NoRootOfUnity`] when the prime is not 1 modulo 2n.
     pub fn new(log_n: u32, modulus: Modulus, isa: Isa) -> Result<Self, KernelError> {
         assert!(Self::LOG_N.contains(&log_n), "the length is 2^7 to 2^17");
-        assert!(modulus.bits() <= NarrowModulus::MAX_BITS, "primes of narrow rows are below 2^31");
+        assert!(modulus.bits() <= U32Modulus::MAX_BITS, "primes of narrow rows are below 2^31");
         let root = modulus.root_of_unity(2 << log_n)?;
         Ok(Self { isa, modulus, n: 1 << log_n, tables: Tables::new(log_n, modulus, root) })
     }
@@ -50,7 +50,7 @@ impl NarrowPlan {
 
     /// Whether words up to 4q fit.
     fn is_lazy(&self) -> bool {
-        self.modulus.bits() < NarrowModulus::MAX_BITS
+        self.modulus.bits() < U32Modulus::MAX_BITS
     }
 
     /// Coefficients to values, in place: words below 2q in, canonical ones out.
@@ -71,8 +71,8 @@ impl NarrowPlan {
         assert_eq!(row.len(), self.n);
         let (q, tables, row) = (self.modulus.value() as u32, &self.tables, row.as_chunks_mut().0);
         match self.is_lazy() {
-            true => dispatch_narrow(self.isa, Forward::<true> { q, tables, source, row }),
-            false => dispatch_narrow(self.isa, Forward::<false> { q, tables, source, row }),
+            true => dispatch_u32(self.isa, Forward::<true> { q, tables, source, row }),
+            false => dispatch_u32(self.isa, Forward::<false> { q, tables, source, row }),
         }
     }
 
@@ -82,8 +82,8 @@ impl NarrowPlan {
         debug_assert!(row.iter().all(|&x| u64::from(x) < self.modulus.value()));
         let (q, tables, row) = (self.modulus.value() as u32, &self.tables, row.as_chunks_mut().0);
         match self.is_lazy() {
-            true => dispatch_narrow(self.isa, Inverse::<true> { q, tables, row }),
-            false => dispatch_narrow(self.isa, Inverse::<false> { q, tables, row }),
+            true => dispatch_u32(self.isa, Inverse::<true> { q, tables, row }),
+            false => dispatch_u32(self.isa, Inverse::<false> { q, tables, row }),
         }
     }
 }
@@ -95,12 +95,12 @@ struct Forward<'a, const LAZY: bool> {
     row: &'a mut [Group],
 }
 
-impl<const LAZY: bool> NarrowKernel for Forward<'_, LAZY> {
+impl<const LAZY: bool> U32Kernel for Forward<'_, LAZY> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, narrow: N) {
-        passes::transform::<N, LAZY>(narrow, self.q, self.tables, self.source, self.row);
+    fn run<N: U32Lanes>(self, lanes: N) {
+        passes::transform::<N, LAZY>(lanes, self.q, self.tables, self.source, self.row);
     }
 }
 
@@ -110,11 +110,11 @@ struct Inverse<'a, const LAZY: bool> {
     row: &'a mut [Group],
 }
 
-impl<const LAZY: bool> NarrowKernel for Inverse<'_, LAZY> {
+impl<const LAZY: bool> U32Kernel for Inverse<'_, LAZY> {
     type Output = ();
 
     #[inline(always)]
-    fn run<N: Narrow>(self, narrow: N) {
-        passes::transform_back::<N, LAZY>(narrow, self.q, self.tables, self.row);
+    fn run<N: U32Lanes>(self, lanes: N) {
+        passes::transform_back::<N, LAZY>(lanes, self.q, self.tables, self.row);
     }
 }

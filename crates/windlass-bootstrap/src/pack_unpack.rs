@@ -15,17 +15,17 @@ use super::stage::StageName;
 
 /// Where a batch becomes one ciphertext, and where that comes apart.
 #[derive(Debug, Clone)]
-pub(super) enum Ends {
+pub(super) enum PackUnpack {
     /// The bootstrapping takes elements apart last of all: its own constants put a batch together.
     Shared,
     /// It ends with elements: constants of their own, in the ring of messages at this level.
     Own { parts: Box<Parts>, level: usize },
 }
 
-/// The constants of [`Ends::Own`].
+/// The constants of [`PackUnpack::Own`].
 pub(super) type Own<'a, M> = Option<&'a Circuit<<M as Machine>::On>>;
 
-impl Ends {
+impl PackUnpack {
     /// The ends of a packed pipeline that takes elements apart in this way, and has these keys at
     /// the level of its results.
     pub fn new(pipeline: &Pipeline, unpacking: Unpacking, keys: BTreeSet<u64>, level: usize) -> Result<Self> {
