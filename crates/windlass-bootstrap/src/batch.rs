@@ -13,7 +13,7 @@ use windlass_circuits::CostModel;
 use windlass_rlwe::RandomEvents;
 use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::evaluator::Evaluator;
-use windlass_schemes::switching::Switching;
+use windlass_schemes::switching::Arithmetic;
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::explain::rounded_down;

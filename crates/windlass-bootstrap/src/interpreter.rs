@@ -16,7 +16,7 @@ use windlass_circuits::DigitRemoval;
 use windlass_circuits::linear::PreparedPlan;
 use windlass_schemes::error::Result;
 use windlass_schemes::evaluator::Evaluator;
-use windlass_schemes::switching::Switching;
+use windlass_schemes::switching::Arithmetic;
 
 use super::maps::Split;
 use super::pipeline::{LinearStep, Parts, Separation, Side, Step, most_parts};
@@ -184,7 +184,7 @@ pub(super) trait Machine: Sized {
 }
 
 /// A ciphertext of a machine.
-pub(super) type Ct<M> = <<M as Machine>::On as Switching>::Ciphertext;
+pub(super) type Ct<M> = <<M as Machine>::On as Arithmetic>::Ciphertext;
 
 /// Runs steps on one ciphertext.
 ///

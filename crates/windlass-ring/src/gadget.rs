@@ -10,5 +10,5 @@ mod hoisted;
 mod product;
 
 pub use decomposition::{Decomposition, Gadget};
-pub use hoisted::{Moved, Weights, dot_hoisted, sum_hoisted};
+pub use hoisted::{Moved, Weights, dot_moved, sum_moved};
 pub use product::Product;

@@ -39,7 +39,7 @@ impl Ring {
     /// [`RingError::Kernel`] when a prime is not 1 modulo [`Shape::root_order`].
     pub fn new(shape: Arc<Shape>, primes: &[Modulus], isa: Isa) -> Result<Arc<Self>, RingError> {
         let plans = primes.par_iter().map(|&q| NttPlan::new(&shape, q, isa)).collect::<Result<Vec<_>, _>>()?;
-        let spare = Mutex::new(BufferPool::new(shape.n(), plans.len()));
+        let buffer_pool = Mutex::new(BufferPool::new(shape.n(), plans.len()));
         Ok(Arc::new(Self {
             shape,
             isa,
@@ -47,7 +47,7 @@ impl Ring {
             automorphisms: RwLock::default(),
             converters: RwLock::default(),
             period_cache: PeriodCache::default(),
-            spare,
+            buffer_pool,
         }))
     }
 
@@ -91,9 +91,9 @@ impl Ring {
         &self.plans
     }
 
-    /// What foldings of constants share.
-    pub(crate) fn folding(&self) -> &PeriodCache {
-        &self.folding
+    /// What the periodic values of constants share.
+    pub(crate) fn period_cache(&self) -> &PeriodCache {
+        &self.period_cache
     }
 
     /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful
@@ -160,8 +160,8 @@ impl Ring {
     }
 
     fn take(&self, rows: usize, waste: Waste) -> RowBuffer {
-        let spare = self.buffer_pool.lock().expect("no panic while holding the pool").take(rows, self.n(), waste);
-        spare.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
+        let buffer = self.buffer_pool.lock().expect("no panic while holding the pool").take(rows, self.n(), waste);
+        buffer.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
     }
 
     pub(crate) fn return_buffer(&self, buffer: RowBuffer) {

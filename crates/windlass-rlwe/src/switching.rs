@@ -251,14 +251,14 @@ impl Digits {
     ///
     /// # Errors
     /// As [`Self::inner_product`].
-    pub fn sum_hoisted(
+    pub fn sum_automorphisms(
         &self,
         context: &Context,
         addend: &Poly<Eval>,
         steps: &[KeyedAutomorphism<'_>],
     ) -> Result<[Poly<Eval>; 2], RlweError> {
         let moved = self.moved(addend, steps)?;
-        Ok(gadget::sum_hoisted(context.ring(), &context.base_qp(self.level), &moved))
+        Ok(gadget::sum_moved(context.ring(), &context.base_qp(self.level), &moved))
     }
 
     fn moved<'a>(
@@ -292,11 +292,11 @@ pub fn hoisted_automorphism(
 
 /// For digits and addends of one level, and row by row of `sums`, the pair
 /// `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P_l: many sums of the same automorphisms with
-/// constants, each key and constant read once for all ([`gadget::dot_hoisted`]).
+/// constants, each key and constant read once for all ([`gadget::dot_moved`]).
 ///
 /// # Errors
 /// As [`Digits::inner_product`].
-pub fn dot_hoisted(
+pub fn dot_automorphisms(
     context: &Context,
     list: &[(&Digits, &Poly<Eval>)],
     steps: &[KeyedAutomorphism<'_>],
@@ -304,7 +304,7 @@ pub fn dot_hoisted(
 ) -> Result<Vec<Vec<[Poly<Eval>; 2]>>, RlweError> {
     let moved: Vec<_> = list.iter().map(|(digits, addend)| digits.moved(addend, steps)).collect::<Result<_, _>>()?;
     let level = list.first().map_or(1, |(digits, _)| digits.level);
-    Ok(gadget::dot_hoisted(context.ring(), &context.base_qp(level), &moved, sums))
+    Ok(gadget::dot_moved(context.ring(), &context.base_qp(level), &moved, sums))
 }
 
 fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
@@ -338,7 +338,7 @@ pub fn switch(
     key.check_level(level, x.basis())?;
     let digits = decomposition(context, x, multiplier);
     let halves = key.halves(context.gadget().skipped(x.basis()));
-    Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, finish))
+    Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, epilogue))
 }
 
 /// Key switches of x over Q_l that stay in base Q_l·P_l:

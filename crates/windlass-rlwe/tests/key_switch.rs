@@ -193,7 +193,7 @@ fn serve_up_to_their_own_level(context: &Arc<Context>, keys: &EvaluationKeys, ow
         assert_eq!(digits.level(), level);
         let ways = [
             digits.inner_product(key).map(drop),
-            digits.sum_hoisted(context, &extended, std::slice::from_ref(&step)).map(drop),
+            digits.sum_automorphisms(context, &extended, std::slice::from_ref(&step)).map(drop),
             extended_automorphism(context, &[(&x, &extended)], &step).map(drop),
             switch(context, &x, 1, key, &Epilogue::default()).map(drop),
         ];

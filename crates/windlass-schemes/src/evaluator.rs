@@ -11,6 +11,8 @@ use windlass_ring::slots::SlotRing;
 
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
+#[cfg(doc)]
+use crate::switching::Arithmetic;
 use crate::switching::{Switching, no_terms};
 
 /// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`. These are the
@@ -21,7 +23,7 @@ pub trait Evaluator: Switching {
     /// The level of fresh ciphertexts. A mock may have only one level.
     fn top_level(&self) -> usize;
 
-    /// Prepares a constant for [`Switching::multiply_constant`] and [`Switching::dot_extended`] at
+    /// Prepares a constant for [`Arithmetic::multiply_constant`] and [`Switching::dot_extended`] at
     /// every level. Cost: one transform for every prime of `QP`.
     fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant> {
         self.prepare_at(constant, self.top_level())

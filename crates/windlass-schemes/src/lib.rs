@@ -35,4 +35,4 @@ pub use memory::{check_memory, has_memory};
 pub use params::{ParamSpec, Params};
 pub use plaintext::{Content, Plaintext};
 pub use schemes::Scheme;
-pub use switching::Switching;
+pub use switching::{Arithmetic, Switching};

@@ -103,8 +103,8 @@ pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 use windlass_schemes::once;
 pub use windlass_schemes::{
-    Beyond, Content, DividedProduct, Error, Evaluator, Integer, ParamSpec, Params, Plaintext, Result, Scheme,
-    Subtrahend, Switching, check_memory, has_memory,
+    Arithmetic, Beyond, Content, DividedProduct, Error, Evaluator, Integer, ParamSpec, Params, Plaintext, Result,
+    Scheme, Subtrahend, Switching, check_memory, has_memory,
 };
 #[doc(inline)]
 pub use windlass_schemes::{error, evaluator, params, plaintext, schemes, switching};

@@ -1,5 +1,6 @@
 //! Fresh ciphertexts, sums, products, levels, schemes.
 
+use windlass::Arithmetic;
 use windlass::ring::kernels::arith;
 use windlass::{Error, Evaluator, Plaintext, Switching};
 

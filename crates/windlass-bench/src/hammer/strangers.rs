@@ -1,5 +1,6 @@
 //! Files in between, and what does not belong together: other keys, schemes, moduli, contexts.
 
+use windlass::Arithmetic;
 use windlass::wire::CiphertextV1;
 use windlass::{Error, Evaluator, Plaintext, Switching};
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::Arithmetic;
 use windlass::needs::KeyRequest;
 use windlass::rlwe::switching::{Digits, SwitchingKey, mod_down};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};

@@ -1,6 +1,7 @@
 //! Single operations at l = 9.
 
 use std::collections::BTreeSet;
+use windlass::Arithmetic;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

@@ -9,7 +9,7 @@ use windlass_schemes::error::{Error, Result};
 use windlass_schemes::evaluator::{DividedProduct, Evaluator, Subtrahend};
 use windlass_schemes::plaintext::Plaintext;
 use windlass_schemes::schemes::engine::{Summand, weights};
-use windlass_schemes::switching::{Switching, no_terms};
+use windlass_schemes::switching::{Arithmetic, no_terms};
 
 use super::{Expected, Forecast};
 

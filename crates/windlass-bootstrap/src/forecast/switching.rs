@@ -5,15 +5,13 @@ use windlass_rlwe::{Bound, RandomEvents};
 use windlass_schemes::error::Result;
 use windlass_schemes::plaintext::Content;
 use windlass_schemes::schemes::engine::aligned;
-use windlass_schemes::switching::{MixedRow, Switching, check_rows, no_terms};
+use windlass_schemes::switching::{Arithmetic, MixedRow, Switching, check_rows, no_terms};
 
 use super::{Expected, Forecast};
 
-impl Switching for Forecast {
+impl Arithmetic for Forecast {
     type Ciphertext = Expected;
     type Constant = Bound;
-    type Hoisted = Expected;
-    type Extended = Expected;
 
     fn conductor(&self) -> u64 {
         self.slots.m()
@@ -53,6 +51,11 @@ impl Switching for Forecast {
     fn multiply_constant(&self, a: &Expected, c: &Bound) -> Result<Expected> {
         Ok(Expected { noise: a.noise * *c, ..*a })
     }
+}
+
+impl Switching for Forecast {
+    type Hoisted = Expected;
+    type Extended = Expected;
 
     fn has_key(&self, _: u64) -> bool {
         true
@@ -67,9 +70,12 @@ impl Switching for Forecast {
         Ok(*a)
     }
 
-    fn hoisted_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
-        self.moved(t, RandomEvents::INNER_PRODUCT);
-        Ok(Expected { noise: a.noise + self.base_qp_error(a), ..*a })
+    fn hoisted_automorphisms(&self, list: &[Expected], t: u64) -> Result<Vec<Expected>> {
+        let image = |a: &Expected| {
+            self.moved(t, RandomEvents::INNER_PRODUCT);
+            Expected { noise: a.noise + self.model(a.exponent).base_qp_error(a.level), ..*a }
+        };
+        Ok(list.iter().map(image).collect())
     }
 
     fn extend(&self, a: &Expected) -> Result<Expected> {
@@ -87,9 +93,8 @@ impl Switching for Forecast {
         rows.iter().map(sum).collect()
     }
 
-    fn extended_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
-        self.moved(t, RandomEvents::KEY_SWITCH);
-        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    fn extended_automorphisms(&self, list: &[&Expected], t: u64) -> Result<Vec<Expected>> {
+        list.iter().map(|a| self.automorphism(a, t)).collect()
     }
 
     fn add_extended_assign(&self, a: &mut Expected, b: &Expected) -> Result<()> {
@@ -100,11 +105,5 @@ impl Switching for Forecast {
     fn mod_down(&self, a: Expected) -> Result<Expected> {
         self.events.add(RandomEvents::MOD_DOWN);
         Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
-    }
-}
-
-impl Forecast {
-    fn base_qp_error(&self, ct: &Expected) -> Bound {
-        self.model(ct.exponent).base_qp_error(ct.level)
     }
 }

@@ -18,7 +18,7 @@ use windlass_schemes::params::Params;
 use windlass_schemes::plaintext::Plaintext;
 use windlass_schemes::schemes::engine::Engine;
 use windlass_schemes::schemes::{Ciphertext, Decryptor, Scheme};
-use windlass_schemes::switching::Switching;
+use windlass_schemes::switching::{Arithmetic, Switching};
 
 use super::{Expected, Forecast};
 

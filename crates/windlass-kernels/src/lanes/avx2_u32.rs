@@ -91,7 +91,7 @@ impl U32Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn fold(self, m: &U32Modulus, sums: Self::Sums) -> Self::Sums {
+    fn reduce_partly(self, m: &U32Modulus, sums: Self::Sums) -> Self::Sums {
         // SAFETY: Avx2Token.
         unsafe {
             let (wrap, low) = (_mm256_set1_epi64x(m.wrap as i64), _mm256_set1_epi64x(0xffff_ffff));

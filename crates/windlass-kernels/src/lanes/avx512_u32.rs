@@ -89,7 +89,7 @@ impl U32Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn fold(self, m: &U32Modulus, sums: __m512i) -> __m512i {
+    fn reduce_partly(self, m: &U32Modulus, sums: __m512i) -> __m512i {
         // SAFETY: Avx512Token.
         unsafe {
             let high = _mm512_mul_epi32(_mm512_srli_epi64::<32>(sums), _mm512_set1_epi64(m.wrap as i64));

@@ -112,7 +112,7 @@ pub(crate) trait U32Lanes: Copy {
     /// `sums + x·y`.
     fn add_product(self, sums: Self::Sums, x: Self::Residues, y: Self::Residues) -> Self::Sums;
     /// The same modulo q, at most 2^31·q/2 + 2^32 in absolute value.
-    fn fold(self, m: &U32Modulus, sums: Self::Sums) -> Self::Sums;
+    fn reduce_partly(self, m: &U32Modulus, sums: Self::Sums) -> Self::Sums;
     /// The folded sums times 2^{−32}, canonical.
     fn store(self, m: &U32Modulus, words: &mut [u32; WIDTH], sums: Self::Sums);
 
@@ -194,7 +194,7 @@ impl<const G: usize> U32Lanes for Portable<G> {
     }
 
     #[inline(always)]
-    fn fold(self, m: &U32Modulus, mut sums: Self::Sums) -> Self::Sums {
+    fn reduce_partly(self, m: &U32Modulus, mut sums: Self::Sums) -> Self::Sums {
         for j in 0..WIDTH {
             sums[j] = (sums[j] >> 32) * m.wrap as i64 + (sums[j] & 0xffff_ffff);
         }

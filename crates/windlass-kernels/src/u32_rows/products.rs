@@ -160,7 +160,7 @@ impl U32Kernel for Sum<'_, '_> {
                 for (both, digit) in table.iter().zip(digits) {
                     let digit = n.load_positive(&digit[group]);
                     if taken == m.positive_terms() {
-                        sums = [n.fold(&m, sums[0]), n.fold(&m, sums[1])];
+                        sums = [n.reduce_partly(&m, sums[0]), n.reduce_partly(&m, sums[1])];
                         taken = 0;
                     }
                     taken += 1;
@@ -169,7 +169,7 @@ impl U32Kernel for Sum<'_, '_> {
                     }
                 }
                 for half in 0..2 {
-                    let sum = if fold { n.fold(&m, sums[half]) } else { sums[half] };
+                    let sum = if fold { n.reduce_partly(&m, sums[half]) } else { sums[half] };
                     n.store(&m, &mut words[half][g], sum);
                 }
             }

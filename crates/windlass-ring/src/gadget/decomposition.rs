@@ -132,7 +132,7 @@ impl Decomposition<'_> {
 
     /// The basis of the digits.
     pub fn basis(&self) -> &Basis {
-        &self.wide
+        &self.larger
     }
 
     /// The row of digit `k` modulo prime `index`, in `row` or where it is already.

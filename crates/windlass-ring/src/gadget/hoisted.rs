@@ -80,7 +80,7 @@ impl Moved<'_> {
 /// The pair `Σ moved` over `basis`.
 ///
 /// Cost: for each moved product that of its product and two permutations.
-pub fn sum_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>]) -> [Poly<Eval>; 2] {
+pub fn sum_moved(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>]) -> [Poly<Eval>; 2] {
     let mut sums = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
     ring.for_each_rows(sums.each_mut().map(Poly::rows_mut), |row, mut sums| {
         moved.iter().for_each(|moved| moved.add_to(basis.index(row), &mut sums));
@@ -95,7 +95,7 @@ pub fn sum_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>]) -> [Pol
 /// constants come out of a cache. Cost: for each moved product that of its product and two
 /// permutations; for each constant two multiply-adds a residue. Scratch memory: two rows for each
 /// moved product of one ciphertext.
-pub fn dot_hoisted(
+pub fn dot_moved(
     ring: &Arc<Ring>,
     basis: &Basis,
     ciphertexts: &[Vec<Moved<'_>>],

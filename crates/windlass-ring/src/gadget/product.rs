@@ -99,7 +99,7 @@ impl<'a> Product<'a> {
     /// `θ(factor · round(product / D) + addends)` over `keep`, D the product of the other primes of
     /// the basis.
     pub fn divide(&self, keep: &Basis, factor: u64, epilogue: &Epilogue<'_, 2>) -> [Poly<Eval>; 2] {
-        Division::new(self.halves[0][0].ring(), self.basis(), keep, 1, factor).apply(self, finish)
+        Division::new(self.halves[0][0].ring(), self.basis(), keep, 1, factor).apply(self, epilogue)
     }
 }
 

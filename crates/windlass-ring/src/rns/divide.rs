@@ -189,6 +189,6 @@ impl Poly<Eval> {
     /// [`Self::divide_rounded`] with multiplier 1, the rest at next to no cost.
     pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, epilogue: &Epilogue<'_, 2>) -> [Self; 2] {
         assert_eq!(pair[0].basis(), pair[1].basis(), "polynomials over one basis");
-        Division::new(pair[0].ring(), pair[0].basis(), keep, 1, factor).apply(&pair, finish)
+        Division::new(pair[0].ring(), pair[0].basis(), keep, 1, factor).apply(&pair, epilogue)
     }
 }

@@ -158,7 +158,7 @@ struct Orbit {
     projection: Vec<usize>,
     /// Where each class stands in a polynomial, and the class of each monomial of a product.
     places: Vec<usize>,
-    period_cache: Vec<usize>,
+    folding: Vec<usize>,
     /// The coefficients of β, summed over H.
     kernel: Prepared,
     /// All k, with their classes.
@@ -187,7 +187,7 @@ impl Orbit {
         let padded = padded(own);
         let places = row_major(own, 0, |place, line, e| place * padded[line] + e);
         let class_of = lines.class_of(own);
-        let period_cache: Vec<usize> = lines.products(&padded).into_iter().map(|t| class_of[t as usize]).collect();
+        let folding: Vec<usize> = lines.products(&padded).into_iter().map(|t| class_of[t as usize]).collect();
         let projection = classes(all, own);
         let mut polynomial = vec![0; folding.len()];
         projection.iter().zip(&sums).for_each(|(&class, &sum)| polynomial[places[class]] = sum);

@@ -16,7 +16,7 @@ use windlass_rlwe::Limits;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
-use crate::switching::{MixedRow, Switching, check_rows, no_terms};
+use crate::switching::{Arithmetic, MixedRow, Switching, check_rows, no_terms};
 
 /// The mock scheme over one plaintext ring.
 #[derive(Debug)]
@@ -191,11 +191,9 @@ impl Clear {
     }
 }
 
-impl Switching for Clear {
+impl Arithmetic for Clear {
     type Ciphertext = ClearCiphertext;
     type Constant = Plaintext;
-    type Hoisted = ClearCiphertext;
-    type Extended = ClearCiphertext;
 
     fn conductor(&self) -> u64 {
         self.slots.m()
@@ -226,6 +224,11 @@ impl Switching for Clear {
         count(&self.counters.constant_products, 1);
         self.wrap(a.plaintext.multiply(c)?, a.exponent)
     }
+}
+
+impl Switching for Clear {
+    type Hoisted = ClearCiphertext;
+    type Extended = ClearCiphertext;
 
     fn has_key(&self, t: u64) -> bool {
         let t = t % self.slots.m();
@@ -242,8 +245,8 @@ impl Switching for Clear {
         Ok(a.clone())
     }
 
-    fn hoisted_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
-        self.moved(a, t, &self.counters.hoisted_automorphisms)
+    fn hoisted_automorphisms(&self, list: &[ClearCiphertext], t: u64) -> Result<Vec<ClearCiphertext>> {
+        list.iter().map(|a| self.moved(a, t, &self.counters.hoisted_automorphisms)).collect()
     }
 
     fn extend(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -269,8 +272,8 @@ impl Switching for Clear {
         rows.par_iter().map(sum).collect()
     }
 
-    fn extended_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
-        self.moved(a, t, &self.counters.extended_automorphisms)
+    fn extended_automorphisms(&self, list: &[&ClearCiphertext], t: u64) -> Result<Vec<ClearCiphertext>> {
+        list.iter().map(|a| self.moved(a, t, &self.counters.extended_automorphisms)).collect()
     }
 
     fn add_extended_assign(&self, a: &mut ClearCiphertext, b: &ClearCiphertext) -> Result<()> {

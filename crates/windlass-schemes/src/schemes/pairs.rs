@@ -2,21 +2,18 @@
 //!
 //! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error,
 //! and what it holds. Here the polynomials are decomposed, moved, summed and divided; what happens
-//! to the metadata a scheme says by its [`SchemeMetadata`]. Whatever has rules is [`Switching`].
+//! to the metadata a scheme says by [`SchemeMetadata`]. Whatever implements it is [`Switching`].
 
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::switching::{self, Digits, Epilogue, KeyedAutomorphism, Weights};
 use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
 
 use crate::error::{Error, Result};
-use crate::plaintext::Content;
 use crate::schemes::Seed;
-use crate::switching::{MixedRow, Switching, check_rows, no_terms};
+use crate::switching::{Arithmetic, MixedRow, Switching, check_rows, no_terms};
 
 /// Polynomials with metadata.
 pub trait RlweCiphertext: Clone + Send + Sync {
@@ -75,35 +72,20 @@ impl<C> Extended<C> {
     }
 }
 
-/// How a scheme keeps its metadata.
-pub trait SchemeMetadata: Sync {
-    /// Its ciphertexts.
-    type Ciphertext: RlweCiphertext;
-    /// Its prepared constants.
-    type Constant: Send + Sync;
-
+/// How a scheme keeps the metadata of its ciphertexts.
+pub trait SchemeMetadata: Arithmetic<Ciphertext: RlweCiphertext> {
     /// The evaluation keys.
     fn evaluation_keys(&self) -> &Arc<EvaluationKeys>;
-    /// As [`Switching::slot_order`].
-    fn order(&self) -> Option<&Arc<Hypercube>> {
-        None
-    }
-    /// As [`Switching::content`].
-    fn content_of(&self, _: &Self::Ciphertext) -> Content {
-        Content::Elements
-    }
-    /// Refuses a ciphertext of another context or key pair.
-    fn check_pair(&self, operation: &'static str, ct: &Self::Ciphertext) -> Result<()>;
     /// Refuses summands in base `QP` whose metadata do not fit together.
     fn check_alike(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<()>;
     /// By what a phase is a multiple of the scheme-free one: t for BGV, else 1.
     fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
-    /// The metadata of a ciphertext at a level after something was added to its error: each time
-    /// one random event of a kind, or two.
+    /// Adds to the metadata of a ciphertext at a level what one operation adds to its error: one
+    /// random event of a kind, or two.
     fn add_noise(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
-    /// The metadata of a sum, in place of that of its first term.
+    /// Replaces the metadata of the first term of a sum by those of the sum.
     fn add_metadata(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
-    /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a
+    /// The metadata of a product with a constant at a level, with no polynomials. Errors: for a
     /// constant that does not fit.
     fn scale_metadata(
         &self,
@@ -113,98 +95,46 @@ pub trait SchemeMetadata: Sync {
     ) -> Result<Self::Ciphertext>;
     /// The values of a constant.
     fn values(constant: &Self::Constant) -> &Values;
-    /// Gives back a result that still decrypts; `before` is what it was made from, at `level`.
-    fn accept_pair(
+    /// Returns a result that still decrypts; `before` is what it was made from, at `level`.
+    fn accept_result(
         &self,
         operation: &'static str,
         before: (&Self::Ciphertext, usize),
         ct: Self::Ciphertext,
     ) -> Result<Self::Ciphertext>;
-    /// `a + b`.
-    fn sum(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
-    /// `0 · a`.
-    fn zero(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
-    /// `c · a`.
-    fn times_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
-    /// An operation, and again on refreshed operands where its result has too little room; only
-    /// schemes that can refresh do.
-    fn with_room(
+    /// An operation, and again on refreshed operands if its result has too little room. Only
+    /// schemes that can refresh repeat it.
+    fn refreshing(
         &self,
         operands: &[&Self::Ciphertext],
         operation: impl Fn(&[&Self::Ciphertext]) -> Result<Self::Ciphertext>,
     ) -> Result<Self::Ciphertext> {
         operation(operands)
     }
-    /// As [`Switching::run`].
-    fn run_circuit(
-        &self,
-        input: &Self::Ciphertext,
-        circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
-    ) -> Result<Self::Ciphertext> {
-        circuit(self, input)
-    }
 }
 
 impl<R: SchemeMetadata> Switching for R {
-    type Ciphertext = R::Ciphertext;
-    type Constant = R::Constant;
     type Hoisted = Hoisted<R::Ciphertext>;
     type Extended = Extended<R::Ciphertext>;
-
-    fn conductor(&self) -> u64 {
-        context(self).params().m()
-    }
-
-    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
-        self.order()
-    }
-
-    fn level_of(&self, a: &R::Ciphertext) -> usize {
-        level(self, a)
-    }
-
-    fn check_input(&self, operation: &'static str, a: &R::Ciphertext) -> Result<()> {
-        self.check_pair(operation, a)
-    }
-
-    fn content(&self, a: &R::Ciphertext) -> Content {
-        self.content_of(a)
-    }
-
-    fn add(&self, a: &R::Ciphertext, b: &R::Ciphertext) -> Result<R::Ciphertext> {
-        self.with_room(&[a, b], |x| self.sum(x[0], x[1]))
-    }
-
-    fn zero_like(&self, a: &R::Ciphertext) -> Result<R::Ciphertext> {
-        self.zero(a)
-    }
-
-    fn multiply_constant(&self, a: &R::Ciphertext, c: &R::Constant) -> Result<R::Ciphertext> {
-        self.with_room(&[a], |x| self.times_constant(x[0], c))
-    }
 
     fn has_key(&self, t: u64) -> bool {
         is_identity(self, t) || self.evaluation_keys().galois(t).is_some()
     }
 
     fn automorphism(&self, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
-        self.with_room(&[a], |x| move_pair(self, x[0], t))
+        self.refreshing(&[a], |x| apply_automorphism(self, x[0], t))
     }
 
     fn hoist(&self, a: &R::Ciphertext) -> Result<Self::Hoisted> {
-        self.check_pair("hoist", a)?;
+        self.check_input("hoist", a)?;
         let multiplier = self.phase_multiplier(a);
         let addend = switching::extend_base_q(context(self), &a.parts()[0], multiplier);
         let digits = Digits::new(context(self), &a.parts()[1], multiplier);
         Ok(Hoisted { ct: a.clone(), addend, digits })
     }
 
-    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
-        Ok(self.hoisted_automorphisms(from_ref(a), t)?.swap_remove(0))
-    }
-
     fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
-        list.iter().try_for_each(|a| self.check_pair("hoisted automorphism", &a.ct))?;
+        list.iter().try_for_each(|a| self.check_input("hoisted automorphism", &a.ct))?;
         if is_identity(self, t) {
             return list.iter().map(|a| self.extend(&a.ct)).collect();
         }
@@ -222,13 +152,13 @@ impl<R: SchemeMetadata> Switching for R {
     }
 
     fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
-        self.check_pair("sum of automorphisms", &a.ct)?;
+        self.check_input("sum of automorphisms", &a.ct)?;
         let level = a.digits.level();
         let moved: Vec<u64> = elements.iter().copied().filter(|&t| !is_identity(self, t)).collect();
         let mut sum = None;
         if !moved.is_empty() {
             let steps = keys_and_permutations(self.evaluation_keys(), &moved)?;
-            let parts = a.digits.sum_hoisted(context(self), &a.addend, &steps)?;
+            let parts = a.digits.sum_automorphisms(context(self), &a.addend, &steps)?;
             let mut images = moved.iter().map(|&t| image_of(self, a, t));
             let mut known = images.next().ok_or_else(no_terms)?;
             images.for_each(|image| self.add_metadata(&mut known, &image));
@@ -244,22 +174,13 @@ impl<R: SchemeMetadata> Switching for R {
         sum.ok_or_else(no_terms)
     }
 
-    fn dot_hoisted(
-        &self,
-        a: &Self::Hoisted,
-        elements: &[u64],
-        rows: &[MixedRow<'_, R::Constant>],
-    ) -> Result<Vec<Self::Extended>> {
-        Ok(self.dots_hoisted(from_ref(a), elements, rows)?.swap_remove(0))
-    }
-
     fn dots_hoisted(
         &self,
         list: &[Self::Hoisted],
         elements: &[u64],
         rows: &[MixedRow<'_, R::Constant>],
     ) -> Result<Vec<Vec<Self::Extended>>> {
-        list.iter().try_for_each(|a| self.check_pair("sum of products", &a.ct))?;
+        list.iter().try_for_each(|a| self.check_input("sum of products", &a.ct))?;
         check_rows(elements.len(), rows)?;
         if elements.iter().any(|&t| is_identity(self, t)) {
             return list.iter().map(|a| dot_of_images(self, a, elements, rows)).collect();
@@ -276,17 +197,17 @@ impl<R: SchemeMetadata> Switching for R {
             rows.iter().map(known).collect::<Result<Vec<R::Ciphertext>>>()
         };
         let known: Vec<Vec<R::Ciphertext>> = list.iter().map(known_of).collect::<Result<_>>()?;
-        let pairs = switching::dot_hoisted(context(self), &digits_and_addends(list), &steps, &sums)?;
+        let pairs = switching::dot_automorphisms(context(self), &digits_and_addends(list), &steps, &sums)?;
         let wrap = |(ct, pair): (&R::Ciphertext, [_; 2])| Extended { ct: ct.with_polys(pair.into()), level };
         Ok(known.iter().zip(pairs).map(|(known, pairs)| known.iter().zip(pairs).map(wrap).collect()).collect())
     }
 
     fn extend(&self, a: &R::Ciphertext) -> Result<Self::Extended> {
-        self.check_pair("extend", a)?;
+        self.check_input("extend", a)?;
         let multiplier = self.phase_multiplier(a);
         let parts: Vec<Poly<Eval>> =
             a.parts().iter().map(|part| switching::extend(context(self), part, multiplier)).collect();
-        Ok(Extended { ct: a.with_polys(parts), level: level(self, a) })
+        Ok(Extended { ct: a.with_polys(parts), level: self.level_of(a) })
     }
 
     fn dot_extended(
@@ -298,7 +219,7 @@ impl<R: SchemeMetadata> Switching for R {
             return if rows.is_empty() { Ok(Vec::new()) } else { Err(no_terms()) };
         };
         for &x in inputs {
-            self.check_pair("sum of products", &x.ct)?;
+            self.check_input("sum of products", &x.ct)?;
             check_extended(self, first, x)?;
         }
         check_rows(inputs.len(), rows)?;
@@ -333,12 +254,8 @@ impl<R: SchemeMetadata> Switching for R {
         rows.iter().zip(known).map(finish).collect()
     }
 
-    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
-        Ok(self.extended_automorphisms(&[a], t)?.swap_remove(0))
-    }
-
     fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
-        list.iter().try_for_each(|a| self.check_pair("automorphism", &a.ct))?;
+        list.iter().try_for_each(|a| self.check_input("automorphism", &a.ct))?;
         if is_identity(self, t) {
             return Ok(list.iter().map(|&a| a.clone()).collect());
         }
@@ -362,7 +279,7 @@ impl<R: SchemeMetadata> Switching for R {
     }
 
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {
-        self.check_pair("add", &b.ct)?;
+        self.check_input("add", &b.ct)?;
         check_extended(self, a, b)?;
         a.ct.parts_mut().iter_mut().zip(b.ct.parts()).for_each(|(x, y)| x.add_assign(y));
         self.add_metadata(&mut a.ct, &b.ct);
@@ -370,20 +287,12 @@ impl<R: SchemeMetadata> Switching for R {
     }
 
     fn mod_down(&self, a: Self::Extended) -> Result<R::Ciphertext> {
-        self.check_pair("mod-down", &a.ct)?;
+        self.check_input("mod-down", &a.ct)?;
         let multiplier = self.phase_multiplier(&a.ct);
         let parts = switching::mod_down(context(self), halves(&a.ct), a.level, multiplier);
         let mut out = a.ct.with_polys(parts.into());
         self.add_noise(&mut out, a.level, Growth::Rounding);
-        self.accept_pair("mod-down", (&a.ct, a.level), out)
-    }
-
-    fn run(
-        &self,
-        input: &R::Ciphertext,
-        circuit: &dyn Fn(&Self, &R::Ciphertext) -> Result<R::Ciphertext>,
-    ) -> Result<R::Ciphertext> {
-        self.run_circuit(input, circuit)
+        self.accept_result("mod-down", (&a.ct, a.level), out)
     }
 }
 
@@ -393,10 +302,6 @@ fn context<R: SchemeMetadata>(rules: &R) -> &Arc<Context> {
 
 fn is_identity<R: SchemeMetadata>(rules: &R, t: u64) -> bool {
     t % context(rules).params().m() == 1
-}
-
-fn level<R: SchemeMetadata>(rules: &R, ct: &R::Ciphertext) -> usize {
-    context(rules).level_of(ct.parts()[0].basis())
 }
 
 /// The level of all, where there is one.
@@ -433,8 +338,8 @@ fn image_of<R: SchemeMetadata>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) ->
 }
 
 /// θ_t of a ciphertext by one whole key switch.
-fn move_pair<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
-    rules.check_pair("automorphism", a)?;
+fn apply_automorphism<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
+    rules.check_input("automorphism", a)?;
     if is_identity(rules, t) {
         return Ok(a.clone());
     }
@@ -443,9 +348,9 @@ fn move_pair<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<
     let finish = Epilogue { addends: [Some(first), None], automorphism: Some(&permutation) };
     let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
     let mut out = a.with_polys(parts.into());
-    let level = level(rules, a);
+    let level = rules.level_of(a);
     rules.add_noise(&mut out, level, Growth::KeySwitch(t));
-    rules.accept_pair("automorphism", (a, level), out)
+    rules.accept_result("automorphism", (a, level), out)
 }
 
 /// The metadata of a sum of products, around no polynomials.

@@ -50,7 +50,7 @@ pub trait Circuit<E: Switching + 'static>: NeedsKeys {
         0
     }
 
-    /// The output. The part that goes through [`Switching::run`] is refreshed as a whole if needed;
+    /// The output. The part that goes through [`Arithmetic::run`] is refreshed as a whole if needed;
     /// the rest is refreshed operation by operation.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ macro_rules! of_one {
 of_one!(DigitRemoval: Evaluator, DigitRetention: Evaluator, PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, SlotTable: Evaluator, TracePlan: Switching);
 
 /// Circuits with two inputs and nothing to prepare. After the operation that combines both inputs,
-/// they run the rest through [`Switching::run`] themselves.
+/// they run the rest through [`Arithmetic::run`] themselves.
 macro_rules! of_two {
     ($($circuit:ty: $second:ty, $level:expr;)*) => {
         $(impl<E: Evaluator + 'static> Circuit<E> for $circuit {

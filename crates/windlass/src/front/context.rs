@@ -222,6 +222,11 @@ impl<F: Family<Setting = ExactSetting>> Context<F> {
         &self.setting.files
     }
 
+    /// The RLWE parameters with their transforms.
+    pub fn rlwe(&self) -> &Arc<RlweContext> {
+        self.setting.files.context()
+    }
+
     /// The plaintext ring R/(p^r) with its slots.
     pub fn ring(&self) -> &Arc<SlotRing> {
         self.setting.files.slots()

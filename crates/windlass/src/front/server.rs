@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::{Ciphertext, Refresh};
-use crate::switching::Switching;
+use crate::switching::Arithmetic;
 
 /// The side that computes: it holds evaluation keys, and nothing secret.
 pub struct Server<F: Family = Exact> {
@@ -33,7 +33,7 @@ impl<F: Family> fmt::Debug for Server<F> {
     }
 }
 
-type CiphertextOf<F> = <<F as Family>::Engine as Switching>::Ciphertext;
+type CiphertextOf<F> = <<F as Family>::Engine as Arithmetic>::Ciphertext;
 
 impl<F: Family> Server<F> {
     pub(crate) fn new(context: Context<F>, (engine, refreshers): (F::Engine, F::Refreshers)) -> Self {

@@ -23,6 +23,7 @@ use crate::circuits::{LinearPlan, PlanSpec};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
+use crate::switching::Arithmetic;
 
 /// Packs up to d ciphertexts of integers into one, and unpacks them.
 ///
@@ -167,7 +168,7 @@ impl Server {
         let level = list.iter().map(Ciphertext::level).min().unwrap_or(1);
         let lowered = list.iter().map(|x| self.engine().switch_modulus(x, level));
         let mut inputs: Vec<Ciphertext> = lowered.collect::<Result<_>>()?;
-        let zero = crate::Switching::zero_like(self.engine(), &inputs[0])?;
+        let zero = self.engine().zero_like(&inputs[0])?;
         inputs.resize(packing.size(), zero);
         let packed = self.apply_grid(&packing.packing, &inputs)?.swap_remove(0);
         let spent = packing.unpacking.capacity_bits() + KEY_SWITCH_BITS;

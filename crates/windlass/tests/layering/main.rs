@@ -6,6 +6,7 @@ mod circles;
 mod imports;
 mod lexer;
 mod rooms;
+mod ways;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,7 @@
 //! BGV and BFV on the engine against products and automorphisms of integer polynomials.
 
 use std::sync::Arc;
+use windlass::Arithmetic;
 
 use num_traits::ToPrimitive;
 use rand_chacha::ChaCha20Rng;

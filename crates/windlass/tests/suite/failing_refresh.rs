@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use windlass::Arithmetic;
 
 use windlass::bootstrap::Refresh;
 use windlass::circuits::{PolynomialPlan, Power};
 use windlass::needs::Products;
 use windlass::schemes::{Ciphertext, Engine};
-use windlass::{Client, Context, Error, Evaluator, Plaintext, Result, Scheme, Switching};
+use windlass::{Client, Context, Error, Evaluator, Plaintext, Result, Scheme};
 
 /// It asks for a refresh below so many bits, and never makes one.
 struct Failing {

@@ -3,7 +3,7 @@
 use windlass::circuits::{InnerProduct, PolynomialPlan, Power, TraceSpec};
 use windlass::needs::{KeyRequest, Products};
 use windlass::schemes::{Ciphertext, Engine};
-use windlass::switching::Switching;
+use windlass::switching::Arithmetic;
 use windlass::{Circuit, Content, Context, Error, Evaluator, LinearMap, NeedsKeys, Scheme, Server};
 
 use crate::front_door::rotated;

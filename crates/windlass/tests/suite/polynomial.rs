@@ -1,10 +1,11 @@
 //! Polynomials, sums and products of many on the exact mock.
 
 use std::sync::Arc;
+use windlass::Arithmetic;
 
 use windlass::circuits::{PolynomialPlan, product_of_many, sum_of_many};
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Evaluator, Plaintext, Switching};
+use windlass::{Error, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 

@@ -3,6 +3,7 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::Arithmetic;
 use windlass::bootstrap::Ephemeral;
 use windlass::circuits::linear::LinearPlan;
 use windlass::circuits::{LinearMap, PlanSpec, Strategy};

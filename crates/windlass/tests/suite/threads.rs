@@ -1,5 +1,6 @@
 //! The engine gives the same bits for any number of threads.
 
+use windlass::Arithmetic;
 use windlass::schemes::{Ciphertext, Engine, Scheme};
 use windlass::{Content, Evaluator, Plaintext, Result, Switching};
 use windlass_ring::{Eval, Poly};

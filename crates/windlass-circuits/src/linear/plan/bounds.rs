@@ -69,11 +69,11 @@ impl<'a> Bounds<'a> {
             HoistMode::Double => {
                 let hoist = if inner > 0.0 { prices.hoist } else { 0.0 };
                 let each = prices.hoisted_automorphism.min(prices.extended_automorphism);
-                hoist + inner * each + outer * prices.extended_automorphism + wide + prices.mod_down
+                hoist + inner * each + outer * prices.extended_automorphism + base_qp + prices.mod_down
             }
             HoistMode::Single => {
                 let hoist = if inner > 0.0 { prices.hoist } else { 0.0 };
-                hoist + inner * (prices.hoisted_automorphism + prices.mod_down) + outer * prices.automorphism + narrow
+                hoist + inner * (prices.hoisted_automorphism + prices.mod_down) + outer * prices.automorphism + base_q
             }
             HoistMode::Off => (inner + outer) * prices.automorphism + base_q,
         };

@@ -5,13 +5,13 @@
 
 use rayon::prelude::*;
 use windlass_schemes::error::Result;
-use windlass_schemes::switching::Switching;
+use windlass_schemes::switching::{Arithmetic, Switching};
 
 use super::work::{Products, Run};
 use crate::linear::plan::HoistMode;
 
 /// `[column][input node]`: the inputs that are made.
-pub(super) type Inputs<E> = Vec<Vec<Option<<E as Switching>::Ciphertext>>>;
+pub(super) type Inputs<E> = Vec<Vec<Option<<E as Arithmetic>::Ciphertext>>>;
 
 /// The outputs of a plan; `None` stands for zero.
 pub(super) fn apply<E: Switching>(

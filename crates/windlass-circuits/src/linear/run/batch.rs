@@ -9,16 +9,14 @@ use rayon::prelude::*;
 use windlass_ring::slots::Hypercube;
 use windlass_schemes::error::Result;
 use windlass_schemes::plaintext::Content;
-use windlass_schemes::switching::{MixedRow, Switching};
+use windlass_schemes::switching::{Arithmetic, MixedRow, Switching};
 
 /// An evaluator of lists, all of one length, which is not 0.
 pub(super) struct Batched<'a, E>(pub &'a E);
 
-impl<E: Switching> Switching for Batched<'_, E> {
+impl<E: Switching> Arithmetic for Batched<'_, E> {
     type Ciphertext = Vec<E::Ciphertext>;
     type Constant = E::Constant;
-    type Hoisted = Vec<E::Hoisted>;
-    type Extended = Vec<E::Extended>;
 
     fn conductor(&self) -> u64 {
         self.0.conductor()
@@ -51,6 +49,11 @@ impl<E: Switching> Switching for Batched<'_, E> {
     fn multiply_constant(&self, list: &Self::Ciphertext, c: &E::Constant) -> Result<Self::Ciphertext> {
         list.par_iter().map(|a| self.0.multiply_constant(a, c)).collect()
     }
+}
+
+impl<E: Switching> Switching for Batched<'_, E> {
+    type Hoisted = Vec<E::Hoisted>;
+    type Extended = Vec<E::Extended>;
 
     fn has_key(&self, t: u64) -> bool {
         self.0.has_key(t)
@@ -64,17 +67,18 @@ impl<E: Switching> Switching for Batched<'_, E> {
         list.par_iter().map(|a| self.0.hoist(a)).collect()
     }
 
-    fn hoisted_automorphism(&self, list: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
-        self.0.hoisted_automorphisms(list, t)
+    fn hoisted_automorphisms(&self, lists: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
+        lists.iter().map(|list| self.0.hoisted_automorphisms(list, t)).collect()
     }
 
-    fn dot_hoisted(
+    fn dots_hoisted(
         &self,
-        list: &Self::Hoisted,
+        lists: &[Self::Hoisted],
         elements: &[u64],
         rows: &[MixedRow<'_, E::Constant>],
-    ) -> Result<Vec<Self::Extended>> {
-        Ok(by_row(rows.len(), self.0.dots_hoisted(list, elements, rows)?))
+    ) -> Result<Vec<Vec<Self::Extended>>> {
+        let dots = |list: &Self::Hoisted| Ok(by_row(rows.len(), self.0.dots_hoisted(list, elements, rows)?));
+        lists.iter().map(dots).collect()
     }
 
     fn extend(&self, list: &Self::Ciphertext) -> Result<Self::Extended> {
@@ -94,8 +98,8 @@ impl<E: Switching> Switching for Batched<'_, E> {
         Ok(by_row(rows.len(), (0..count).into_par_iter().map(of_one).collect::<Result<_>>()?))
     }
 
-    fn extended_automorphism(&self, list: &Self::Extended, t: u64) -> Result<Self::Extended> {
-        self.0.extended_automorphisms(&list.iter().collect::<Vec<_>>(), t)
+    fn extended_automorphisms(&self, lists: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
+        lists.iter().map(|list| self.0.extended_automorphisms(&list.iter().collect::<Vec<_>>(), t)).collect()
     }
 
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {

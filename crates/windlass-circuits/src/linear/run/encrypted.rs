@@ -5,14 +5,14 @@ use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::evaluator::Evaluator;
 use windlass_schemes::plaintext::{Content, Plaintext};
-use windlass_schemes::switching::Switching;
+use windlass_schemes::switching::Arithmetic;
 
 use super::work::Run;
 use crate::linear::map::{LinearGrid, inverse_mod};
 use crate::linear::plan::{LinearPlan, Method};
 
 /// Products of one sum: (column, input node, encrypted constant).
-type Terms<E> = Vec<(usize, usize, <E as Switching>::Ciphertext)>;
+type Terms<E> = Vec<(usize, usize, <E as Arithmetic>::Ciphertext)>;
 
 /// The constants of a plan, encrypted: a matrix that the evaluator does not see.
 ///

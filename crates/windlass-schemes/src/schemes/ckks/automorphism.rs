@@ -1,4 +1,5 @@
-//! Rotations and conjugation, prepared constants, and what key switches do to the metadata.
+//! Arithmetic, rotations and conjugation, prepared constants, and what key switches do to the
+//! metadata.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::slot_error::Source;
 use crate::error::{Error, Result};
 use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
-use crate::switching::Switching;
+use crate::switching::{Arithmetic, Switching};
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
 #[derive(Debug, Clone)]
@@ -65,7 +66,7 @@ impl Engine {
         Switching::automorphism(self, a, self.context.conjugation_element())
     }
 
-    /// Slots prepared for multiplication at one level: [`Switching::multiply_constant`] and linear
+    /// Slots prepared for multiplication at one level: [`Arithmetic::multiply_constant`] and linear
     /// maps.
     ///
     /// Cost: one transform for every prime of Q_level·P. Errors: as [`Self::add_plain`];
@@ -122,16 +123,41 @@ impl RlweCiphertext for Ciphertext {
     }
 }
 
-impl SchemeMetadata for Engine {
+impl Arithmetic for Engine {
     type Ciphertext = Ciphertext;
     type Constant = Constant;
 
-    fn evaluation_keys(&self) -> &Arc<EvaluationKeys> {
-        &self.keys
+    fn conductor(&self) -> u64 {
+        self.context.rlwe().params().m()
     }
 
-    fn check_pair(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
+    fn level_of(&self, a: &Ciphertext) -> usize {
+        a.level()
+    }
+
+    fn check_input(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
         self.check(operation, ct)
+    }
+
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, false)
+    }
+
+    fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply by zero", a)?;
+        Ok(self.zeroed(a))
+    }
+
+    fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+        let a = self.lowered(a, c.level)?;
+        self.check_constant(c, a.level())?;
+        self.times(&a, &c.values, c.factor)
+    }
+}
+
+impl SchemeMetadata for Engine {
+    fn evaluation_keys(&self) -> &Arc<EvaluationKeys> {
+        &self.keys
     }
 
     fn check_alike(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
@@ -170,22 +196,7 @@ impl SchemeMetadata for Engine {
         &constant.values
     }
 
-    fn accept_pair(&self, operation: &'static str, _: (&Ciphertext, usize), ct: Ciphertext) -> Result<Ciphertext> {
+    fn accept_result(&self, operation: &'static str, _: (&Ciphertext, usize), ct: Ciphertext) -> Result<Ciphertext> {
         self.accept(operation, ct)
-    }
-
-    fn sum(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, false)
-    }
-
-    fn zero(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.check("multiply by zero", a)?;
-        Ok(self.zeroed(a))
-    }
-
-    fn times_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
-        let a = self.lowered(a, c.level)?;
-        self.check_constant(c, a.level())?;
-        self.times(&a, &c.values, c.factor)
     }
 }

@@ -1,17 +1,64 @@
 //! Sums and products.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
+use windlass_ring::slots::Hypercube;
 use windlass_ring::{Basis, Eval, Poly, Values, norm};
 use windlass_rlwe::switching::{self, Epilogue};
 use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
 use super::{Ciphertext, Constant, Engine, centred};
 use crate::error::{Error, Result, check_same_order};
+use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
+use crate::switching::Arithmetic;
+
+impl Arithmetic for Engine {
+    type Ciphertext = Ciphertext;
+    type Constant = Constant;
+
+    fn conductor(&self) -> u64 {
+        self.context.params().m()
+    }
+
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        Some(self.slots.hypercube())
+    }
+
+    fn level_of(&self, a: &Ciphertext) -> usize {
+        a.level()
+    }
+
+    fn check_input(&self, operation: &'static str, a: &Ciphertext) -> Result<()> {
+        self.check(operation, a)
+    }
+
+    fn content(&self, a: &Ciphertext) -> Content {
+        a.content
+    }
+
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.refreshing(&[a, b], |x| self.add_or_sub(x[0], x[1], false))
+    }
+
+    fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.scaled(a, 0)
+    }
+
+    fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+        self.refreshing(&[a], |x| self.product_with_constant(x[0], c))
+    }
+
+    fn run(
+        &self,
+        input: &Ciphertext,
+        circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
+    ) -> Result<Ciphertext> {
+        self.run_refreshing(input, circuit)
+    }
+}
 
 impl Engine {
     /// The centred lift of factor·plaintext modulo p^exponent, and its canonical norm.
@@ -31,17 +78,6 @@ impl Engine {
         }
     }
 
-    /// A plaintext prepared for multiplication at levels up to `level`.
-    pub(super) fn prepared(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
-        self.check_plaintext("prepare", plaintext)?;
-        self.check_level(level)?;
-        let modulus = self.slots.modulus();
-        let lifted = self.centred_lift(plaintext, 1, modulus.exponent());
-        let norm = Bound::of(norm::public_norm(self.context.ring().shape(), &lifted));
-        let values = Values::of_signed(self.context.ring(), &self.context.covering_basis(level), &lifted);
-        Ok(self.constant((values, level), norm, plaintext.content()))
-    }
-
     /// A constant with these values over [`windlass_rlwe::Context::covering_basis`] of a level.
     #[doc(hidden)]
     pub fn constant(&self, (values, level): (Values, usize), norm: Bound, content: Content) -> Constant {
@@ -49,38 +85,8 @@ impl Engine {
         Constant { values, level, hypercube, modulus, norm, content }
     }
 
-    fn check_level(&self, level: usize) -> Result<()> {
+    pub(super) fn check_level(&self, level: usize) -> Result<()> {
         Ok(Limits::between(1, self.context.top_level()).check("level", level)?)
-    }
-
-    /// [`Self::prepared`] for constants that are used in this order.
-    pub(super) fn prepared_batch(
-        &self,
-        count: usize,
-        level: usize,
-        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
-    ) -> Result<Vec<Constant>> {
-        self.check_level(level)?;
-        let (ring, modulus) = (self.context.ring(), self.slots.modulus());
-        let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, (Bound, Content))>> {
-            let mut lifted = Vec::with_capacity(numbers.len());
-            let mut contents = Vec::with_capacity(numbers.len());
-            for k in numbers {
-                let plaintext = constant(k)?;
-                self.check_plaintext("prepare", &plaintext)?;
-                lifted.push(self.centred_lift(&plaintext, 1, modulus.exponent()));
-                contents.push(plaintext.content());
-            }
-            let norms: Vec<f64> =
-                lifted.chunks(2).flat_map(|pair| norm::public_norm_bounds(ring.shape(), pair)).collect();
-            Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of).zip(contents)).collect())
-        };
-        let basis = self.context.covering_basis(level);
-        let evaluated = Poly::evaluated_batch(ring, &basis, count, lift)?;
-        Ok(evaluated
-            .into_iter()
-            .map(|(values, (norm, content))| self.constant((values, level), norm, content))
-            .collect())
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
@@ -91,7 +97,7 @@ impl Engine {
             return Ok(Ciphertext { content, ..a.clone() });
         }
         if a.noise == Bound::ZERO {
-            let b = if subtract { self.negated(b)? } else { b.clone() };
+            let b = if subtract { self.negate(b)? } else { b.clone() };
             return Ok(Ciphertext { content, ..b });
         }
         let (a, b) = self.align(a, b)?;
@@ -135,13 +141,6 @@ impl Engine {
         let parts = std::iter::once(message).chain(a.parts[1..].iter().cloned()).collect();
         let sum = Ciphertext { noise: a.noise + norm, content: a.content.max(content), ..a.with_parts(parts) };
         self.accept("add plaintext", self.capacity(a), sum)
-    }
-
-    pub(super) fn negated(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.check("negate", a)?;
-        let mut out = a.clone();
-        out.parts.iter_mut().for_each(Poly::neg_assign);
-        Ok(out)
     }
 
     pub(super) fn scaled(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
@@ -233,55 +232,7 @@ impl Engine {
         Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
     }
 
-    /// ε ≡ factor·message modulo p^e is so modulo a smaller power: of BGV nothing changes, of BFV the
-    /// scalar that makes ε of the phase.
-    pub(super) fn with_exponent(&self, a: Ciphertext, exponent: u32) -> Result<Ciphertext> {
-        self.check("reduce the plaintext modulus", &a)?;
-        Limits::between(1, a.exponent).check("the exponent of a smaller plaintext modulus", exponent)?;
-        let mut out = a;
-        let scale = self.slots.prime().pow(out.exponent - exponent);
-        if self.scheme == Scheme::Bfv && scale > 1 {
-            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(scale)));
-        }
-        out.exponent = exponent;
-        out.factor %= self.modulus(exponent);
-        Ok(out)
-    }
-
-    /// ε modulo a larger power of p is factor times another message, congruent to the one it was:
-    /// of BGV nothing changes, of BFV the scalar that makes ε of the phase.
-    pub(super) fn with_raised_exponent(&self, a: Ciphertext, exponent: u32) -> Result<Ciphertext> {
-        self.check("raise the plaintext modulus", &a)?;
-        let most = self.slots.modulus().exponent();
-        Limits::between(a.exponent, most).check("the exponent of a larger plaintext modulus", exponent)?;
-        if exponent == a.exponent {
-            return Ok(a);
-        }
-        let mut out = a;
-        let scale = self.slots.prime().pow(exponent - out.exponent);
-        if self.scheme == Scheme::Bfv {
-            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(scale))));
-        }
-        out.exponent = exponent;
-        out.content = Content::any(&self.slots);
-        Ok(out)
-    }
-
-    /// p·ε ≡ factor·p·message modulo p^{e+1}: of BFV the phase stays.
-    pub(super) fn multiplied_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
-        self.check("multiply by p", &a)?;
-        let most = self.slots.modulus().exponent();
-        Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
-        let (before, p) = (self.capacity(&a), self.slots.prime());
-        let mut out = a;
-        if self.scheme == Scheme::Bgv {
-            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(p)));
-        }
-        out.exponent += 1;
-        out.noise = out.noise * Bound::of(p as f64);
-        self.accept("multiply by p", before, out)
-    }
-
+    /// [`crate::Evaluator::divide_by_p`], without a copy.
     pub(super) fn divided_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
         self.check("divide by p", &a)?;
         let p = self.slots.prime();

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{EvaluationKeys, KeyId, RandomEvents};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
-use crate::plaintext::Content;
 use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
 
@@ -46,23 +44,8 @@ impl RlweCiphertext for Ciphertext {
 }
 
 impl SchemeMetadata for Engine {
-    type Ciphertext = Ciphertext;
-    type Constant = Constant;
-
     fn evaluation_keys(&self) -> &Arc<EvaluationKeys> {
         &self.keys
-    }
-
-    fn order(&self) -> Option<&Arc<Hypercube>> {
-        Some(self.slots.hypercube())
-    }
-
-    fn content_of(&self, a: &Ciphertext) -> Content {
-        a.content
-    }
-
-    fn check_pair(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
-        self.check(operation, ct)
     }
 
     fn check_alike(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
@@ -103,7 +86,7 @@ impl SchemeMetadata for Engine {
         &constant.values
     }
 
-    fn accept_pair(
+    fn accept_result(
         &self,
         operation: &'static str,
         (before, level): (&Ciphertext, usize),
@@ -112,31 +95,11 @@ impl SchemeMetadata for Engine {
         self.accept(operation, self.capacity_at(level, before.noise), ct)
     }
 
-    fn sum(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, false)
-    }
-
-    fn zero(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.scaled(a, 0)
-    }
-
-    fn times_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
-        self.product_with_constant(a, c)
-    }
-
-    fn with_room(
+    fn refreshing(
         &self,
         operands: &[&Ciphertext],
         operation: impl Fn(&[&Ciphertext]) -> Result<Ciphertext>,
     ) -> Result<Ciphertext> {
-        self.with_refreshed(operands, operation)
-    }
-
-    fn run_circuit(
-        &self,
-        input: &Ciphertext,
-        circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
-    ) -> Result<Ciphertext> {
-        self.circuit_with_room(input, circuit)
+        self.refreshing(operands, operation)
     }
 }

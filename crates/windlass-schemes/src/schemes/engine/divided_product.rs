@@ -10,8 +10,8 @@ use super::levels::Summand;
 use super::raised::{Term, terms};
 use super::weighted::weights_beside;
 use super::{Ciphertext, Engine};
-use crate::error::{Error, Result};
-use crate::evaluator::{DividedProduct, Evaluator, divided_by_parts};
+use crate::error::Result;
+use crate::evaluator::{DividedProduct, Evaluator};
 use crate::switching::no_terms;
 
 /// The sums of a product.
@@ -24,21 +24,13 @@ struct Sums<'a> {
 }
 
 impl Engine {
-    /// [`Self::divided_at_once`], or by the other operations where refreshes are needed in between.
-    pub(super) fn divided_product(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
-        match self.divided_at_once(values, product) {
-            Err(Error::CapacityExhausted { .. }) => divided_by_parts(self, values, product),
-            result => result,
-        }
-    }
-
     /// `(Σ a_k·y_k · Σ b_k·y_k + Σ c_k·y_k)/p^divisions` with one relinearisation.
     ///
     /// The last value of the first sum is brought to the level of the product once for all sums.
     /// Other values of a factor are raised to the primes of all of them, which costs no noise,
     /// added there and brought down together. What comes on top is not brought down at all: the
     /// product is raised to it, and whatever takes the sum next brings it down once.
-    fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
+    pub(super) fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
         let Sums { left, right, rest, exponent } = self.checked(values, product)?;
         let (Some(&shared), false) = (left.last(), right.is_empty()) else { return Err(no_terms()) };
 

@@ -27,7 +27,7 @@ impl Engine {
 
     /// One operation, and again with its poorest operand refreshed while its result has no room. An
     /// operand that cannot be refreshed, or gains nothing by it, stays as it is.
-    pub(super) fn with_refreshed(
+    pub(super) fn refreshing(
         &self,
         operands: &[&Ciphertext],
         operation: impl Fn(&[&Ciphertext]) -> Result<Ciphertext>,
@@ -60,7 +60,7 @@ impl Engine {
 
     /// A whole circuit: first as it is, then on a refreshed input, and only then refreshing at
     /// every operation inside, which is what circuits need that are deeper than a refresh reaches.
-    pub(super) fn circuit_with_room(
+    pub(super) fn run_refreshing(
         &self,
         input: &Ciphertext,
         circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,

@@ -1,9 +1,9 @@
 //! Ciphertexts of integers, refreshed as many at once as a slot has coefficients.
 
 use rayon::prelude::*;
+use windlass::Arithmetic;
 
 use super::*;
-use windlass::Switching;
 use windlass::bootstrap::{BatchPlan, EvalStage, Order, StageName, Unpacking};
 use windlass::schemes::Engine;
 

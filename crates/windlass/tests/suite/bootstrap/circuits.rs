@@ -1,8 +1,9 @@
 //! Circuits that refresh by themselves, and what they need beforehand.
 
 use super::*;
+use windlass::Arithmetic;
+use windlass::NeedsKeys;
 use windlass::needs::KeyLevel;
-use windlass::{NeedsKeys, Switching};
 
 #[test]
 fn with_spare_bits_refreshes_when_too_little_is_left() {

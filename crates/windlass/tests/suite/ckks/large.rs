@@ -2,8 +2,9 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::Arithmetic;
+use windlass::Error;
 use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Publication};
-use windlass::{Error, Switching};
 
 use crate::ckks::common::{Client, parties, sample, spec, zip};
 

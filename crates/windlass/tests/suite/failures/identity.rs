@@ -2,6 +2,7 @@
 //! name.
 
 use std::sync::Arc;
+use windlass::Arithmetic;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

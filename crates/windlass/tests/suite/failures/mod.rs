@@ -4,6 +4,7 @@
 mod identity;
 
 use std::sync::Arc;
+use windlass::Arithmetic;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use windlass::circuits::linear::OperationCount;
 use windlass::schemes::{Ciphertext, Engine};
-use windlass::switching::{MixedRow, Switching};
+use windlass::switching::{Arithmetic, MixedRow, Switching};
 use windlass::{Content, Evaluator, Plaintext, Result};
 use windlass_ring::slots::{Hypercube, SlotRing};
 
@@ -44,11 +44,9 @@ fn products<C>(rows: &[MixedRow<'_, C>]) -> usize {
     rows.iter().flatten().filter(|(_, constant)| constant.is_some()).count()
 }
 
-impl Switching for Counted<'_> {
+impl Arithmetic for Counted<'_> {
     type Ciphertext = Ciphertext;
-    type Constant = <Engine as Switching>::Constant;
-    type Hoisted = <Engine as Switching>::Hoisted;
-    type Extended = <Engine as Switching>::Extended;
+    type Constant = <Engine as Arithmetic>::Constant;
 
     fn conductor(&self) -> u64 {
         self.engine.conductor()
@@ -85,6 +83,11 @@ impl Switching for Counted<'_> {
         });
         engine.multiply_constant(a, c)
     }
+}
+
+impl Switching for Counted<'_> {
+    type Hoisted = <Engine as Switching>::Hoisted;
+    type Extended = <Engine as Switching>::Extended;
 
     fn has_key(&self, t: u64) -> bool {
         self.engine.has_key(t)
@@ -98,23 +101,6 @@ impl Switching for Counted<'_> {
         self.add_up(|done| done.hoists += 1).hoist(a)
     }
 
-    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
-        self.add_up(|done| done.hoisted_automorphisms += 1).hoisted_automorphism(a, t)
-    }
-
-    fn dot_hoisted(
-        &self,
-        a: &Self::Hoisted,
-        elements: &[u64],
-        rows: &[MixedRow<'_, Self::Constant>],
-    ) -> Result<Vec<Self::Extended>> {
-        let engine = self.add_up(|done| {
-            done.hoisted_automorphisms += elements.len();
-            done.constant_products += products(rows);
-        });
-        engine.dot_hoisted(a, elements, rows)
-    }
-
     fn extend(&self, a: &Ciphertext) -> Result<Self::Extended> {
         self.engine.extend(a)
     }
@@ -125,10 +111,6 @@ impl Switching for Counted<'_> {
         rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>> {
         self.add_up(|done| done.constant_products += products(rows)).dot_extended(inputs, rows)
-    }
-
-    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
-        self.add_up(|done| done.extended_automorphisms += 1).extended_automorphism(a, t)
     }
 
     fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {

@@ -2,6 +2,7 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::Arithmetic;
 use windlass::needs::{KeyRequest, Products};
 use windlass::schemes::pairs::RlweCiphertext;
 use windlass::schemes::{Ciphertext, ckks};
