@@ -199,6 +199,13 @@ pub struct DividedProduct {
 }
 
 impl DividedProduct {
+    /// Whether value k has a weight.
+    #[doc(hidden)]
+    pub fn takes(&self, k: usize) -> bool {
+        let sums = self.factors.iter().chain([&self.rest]);
+        sums.into_iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0))
+    }
+
     /// Refuses weights without a value.
     #[doc(hidden)]
     pub fn check(&self, values: usize) -> Result<()> {
@@ -221,9 +228,7 @@ pub(crate) fn divided_by_parts<E: Evaluator + ?Sized>(
 ) -> Result<E::Ciphertext> {
     product.check(values.len())?;
     let [left, right] = &product.factors;
-    let sums = [left, right, &product.rest];
-    let takes = |k: usize| sums.iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0));
-    let used: Vec<usize> = (0..values.len()).filter(|&k| takes(k)).collect();
+    let used: Vec<usize> = (0..values.len()).filter(|&k| product.takes(k)).collect();
     let exponent = used.iter().map(|&k| evaluator.exponent_of(values[k])).min().ok_or_else(no_terms)?;
     let reduced: Vec<E::Ciphertext> =
         used.iter().map(|&k| evaluator.reduce_exponent(values[k], exponent)).collect::<Result<_>>()?;

@@ -18,7 +18,7 @@ impl Forecast {
     }
 
     fn primes(&self, level: usize) -> usize {
-        self.params.levels().basis(level).len()
+        self.rules.params().levels().basis(level).len()
     }
 
     /// So many pointwise products of a whole polynomial.
@@ -36,7 +36,7 @@ impl Forecast {
         if from == to {
             return;
         }
-        let levels = self.params.levels();
+        let levels = self.rules.params().levels();
         let dropped = levels.basis(from).without(levels.basis(to)).len();
         self.work.add(f64::from(parts) * CostModel::division(dropped, self.primes(to)));
     }
@@ -52,7 +52,7 @@ impl Forecast {
 
     /// From three parts to two: a key switch.
     pub(super) fn pay_relinearisation(&self, level: usize) {
-        self.work.add(CostModel::at_level(&self.params, level).automorphism);
+        self.work.add(CostModel::at_level(self.rules.params(), level).automorphism);
     }
 
     /// A plaintext added: transformed, for every prime.

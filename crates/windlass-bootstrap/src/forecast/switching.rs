@@ -1,10 +1,10 @@
 //! The operations of every scheme, on noise bounds instead of ciphertexts.
 
-use windlass_ring::kernels::arith;
-use windlass_rlwe::{Bound, RandomEvents};
+use windlass_rlwe::Bound;
 use windlass_schemes::error::Result;
 use windlass_schemes::plaintext::Content;
-use windlass_schemes::schemes::engine::aligned;
+use windlass_schemes::schemes::engine::rules::Alignment;
+use windlass_schemes::schemes::pairs::Growth;
 use windlass_schemes::switching::{Arithmetic, MixedRow, Switching, check_rows, no_terms};
 
 use super::{Expected, Forecast};
@@ -25,23 +25,16 @@ impl Arithmetic for Forecast {
     /// One of the two has the level of the sum.
     fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
         self.switches(1);
-        let level = a.level.min(b.level);
-        let t = self.modulus(a.exponent);
-        let (x, y) = aligned(t, &self.summand(a, level), &self.summand(b, level));
-        for (ct, k) in [(a, x), (b, y)] {
+        let Alignment { multipliers, sum } = self.rules.aligned(a, b);
+        for (ct, k) in [a, b].into_iter().zip(multipliers) {
             // What is multiplied by a unit other than 1, and the sum.
             if k != 1 {
                 self.pay_term(2, ct.level);
             }
-            self.pay_switch(2, ct.level, level);
+            self.pay_switch(2, ct.level, sum.level);
         }
-        self.pay_term(2, level);
-        let [a, b] = [(a, x), (b, y)].map(|(ct, k)| self.switch(&self.scaled(ct, k), level));
-        Ok(Expected {
-            noise: a.noise + b.noise,
-            factor: arith::mul_mod(a.factor, x.rem_euclid(t as i64) as u64, t),
-            ..a
-        })
+        self.pay_term(2, sum.level);
+        Ok(sum)
     }
 
     fn zero_like(&self, a: &Expected) -> Result<Expected> {
@@ -62,8 +55,7 @@ impl Switching for Forecast {
     }
 
     fn automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
-        self.moved(t, RandomEvents::KEY_SWITCH);
-        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+        Ok(self.grown(a, Growth::KeySwitch(t)))
     }
 
     fn hoist(&self, a: &Expected) -> Result<Expected> {
@@ -71,11 +63,7 @@ impl Switching for Forecast {
     }
 
     fn hoisted_automorphisms(&self, list: &[Expected], t: u64) -> Result<Vec<Expected>> {
-        let image = |a: &Expected| {
-            self.moved(t, RandomEvents::INNER_PRODUCT);
-            Expected { noise: a.noise + self.model(a.exponent).base_qp_error(a.level), ..*a }
-        };
-        Ok(list.iter().map(image).collect())
+        Ok(list.iter().map(|a| self.grown(a, Growth::InnerProduct(t))).collect())
     }
 
     fn extend(&self, a: &Expected) -> Result<Expected> {
@@ -103,7 +91,6 @@ impl Switching for Forecast {
     }
 
     fn mod_down(&self, a: Expected) -> Result<Expected> {
-        self.events.add(RandomEvents::MOD_DOWN);
-        Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
+        Ok(self.grown(&a, Growth::Rounding))
     }
 }

@@ -2,6 +2,8 @@
 
 use windlass_rlwe::{Bound, NoiseModel, RlweParams};
 
+use super::engine::rules::best_level;
+
 /// The number of squarings in sequence after which a ciphertext of this level and noise bound has
 /// `least_bits` of capacity or more left.
 #[doc(hidden)]
@@ -30,9 +32,10 @@ pub fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bo
             if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
         switched * switched + noise.key_switch(level)
     };
-    let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
-    let products: Vec<_> = (1..=top).map(|level| (level, product(level))).collect();
-    let best = products.iter().map(capacity).fold(f64::NEG_INFINITY, f64::max);
-    let chosen = products.into_iter().find(|choice| capacity(choice) >= best - 0.5)?;
+    if top == 0 {
+        return None;
+    }
+    let level = best_level(top, |level| noise.capacity(rlwe.log2_q(level), product(level)));
+    let chosen = (level, product(level));
     noise.decryptable(rlwe.log2_q(chosen.0), chosen.1).then_some(chosen)
 }

@@ -6,7 +6,11 @@ use crate::crates_dir;
 
 /// The `file.rs:function` pairs of a text, in backquotes.
 fn named(text: &str) -> Vec<(&str, &str)> {
-    text.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs:").map(|_| code.rsplit_once(':'))?).collect()
+    text.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|code| code.split_once(".rs:").map(|_| code.rsplit_once(':'))?)
+        .collect()
 }
 
 #[test]

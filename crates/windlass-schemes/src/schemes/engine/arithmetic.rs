@@ -8,6 +8,7 @@ use windlass_ring::{Basis, Eval, Poly, Values, norm};
 use windlass_rlwe::switching::{self, Epilogue};
 use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
+use super::rules::Metadata;
 use super::{Ciphertext, Constant, Engine, centred};
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
@@ -148,7 +149,7 @@ impl Engine {
         let t = self.modulus(a.exponent);
         let k = centred(k.rem_euclid(t as i64) as u64, t);
         let parts = a.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
-        let out = Ciphertext { noise: a.noise * Bound::of(k.unsigned_abs() as f64), ..a.with_parts(parts) };
+        let out = a.restated(parts, self.rules.scaled(&a.metadata(), k));
         self.accept("multiply by a scalar", self.capacity(a), out)
     }
 
@@ -199,37 +200,41 @@ impl Engine {
             let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
             return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });
         }
-        let level = self.product_level(a, b);
-        let left = self.switched(a, level);
-        Ok(match std::ptr::eq(a, b) {
+        let product = self.rules.product(&a.metadata(), &b.metadata());
+        let left = self.switched(a, product.level);
+        let parts = match std::ptr::eq(a, b) {
             true => self.tensor(&left, &left),
-            false => self.tensor(&left, &self.switched(b, level)),
-        })
+            false => self.tensor(&left, &self.switched(b, product.level)),
+        };
+        Ok(Ciphertext { content: a.content.max(b.content), ..left.restated(parts, product) })
     }
 
     /// Three parts of a product. For BFV they carry the factor t: t·(φ_a·φ_b) is (t·φ_a)(t·φ_b)/t.
-    pub(super) fn tensor(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
-        let t = self.modulus(a.exponent);
-        let scale = if self.scheme == Scheme::Bfv { t } else { 1 };
+    fn tensor(&self, a: &Ciphertext, b: &Ciphertext) -> Vec<Poly<Eval>> {
+        let scale = self.tensor_scale(a.exponent);
         let [[a0, a1], [b0, b1]] = [a, b].map(|ct| [&ct.parts[0], &ct.parts[1]]);
-        let parts = Poly::tensor([a0, a1], [b0, b1], |q| q.reduce(scale)).into();
-        Ciphertext {
-            factor: arith::mul_mod(a.factor, b.factor, t),
-            noise: a.noise * b.noise,
-            content: a.content.max(b.content),
-            ..a.with_parts(parts)
-        }
+        Poly::tensor([a0, a1], [b0, b1], |q| q.reduce(scale)).into()
+    }
+
+    /// What the parts of a product carry.
+    pub(super) fn tensor_scale(&self, exponent: u32) -> u64 {
+        if self.scheme == Scheme::Bfv { self.modulus(exponent) } else { 1 }
     }
 
     /// From three parts to two.
     pub(super) fn relinearise(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        let parts = self.relinearised_parts(ct.exponent, &ct.parts)?;
+        Ok(ct.restated(parts, self.rules.relinearised(&ct.metadata())))
+    }
+
+    /// The two parts of a ciphertext modulo p^exponent in three parts.
+    pub(super) fn relinearised_parts(&self, exponent: u32, parts: &[Poly<Eval>]) -> Result<Vec<Poly<Eval>>> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
-        let (level, multiplier) = (ct.level(), self.multiplier(ct.exponent));
-        let finish = Epilogue { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };
-        let parts = switching::switch(&self.context, &ct.parts[2], multiplier, key, &finish)?;
-        let noise = ct.noise + self.noise(ct.exponent).key_switch(level);
+        let epilogue = Epilogue { addends: [Some(&parts[0]), Some(&parts[1])], automorphism: None };
+        let multiplier = self.multiplier(exponent);
+        let parts = switching::switch(&self.context, &parts[2], multiplier, key, &epilogue)?;
         self.events.add(RandomEvents::KEY_SWITCH);
-        Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
+        Ok(parts.into())
     }
 
     /// [`crate::Evaluator::divide_by_p`], without a copy.
@@ -243,9 +248,7 @@ impl Engine {
         if self.scheme == Scheme::Bgv {
             out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(p))));
         }
-        out.exponent -= 1;
-        out.factor %= self.modulus(out.exponent);
-        out.noise = out.noise / Bound::of(p as f64);
-        Ok(out)
+        let Metadata { exponent, factor, noise, .. } = self.rules.divided_by_p(&out.metadata());
+        Ok(Ciphertext { exponent, factor, noise, ..out })
     }
 }

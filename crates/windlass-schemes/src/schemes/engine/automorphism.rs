@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_ring::{Eval, Poly, Values};
-use windlass_rlwe::{EvaluationKeys, KeyId, RandomEvents};
+use windlass_rlwe::{EvaluationKeys, KeyId};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
@@ -61,12 +61,7 @@ impl SchemeMetadata for Engine {
     }
 
     fn add_noise(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
-        let model = self.noise(ct.exponent);
-        let (error, events) = match growth {
-            Growth::KeySwitch(_) => (model.key_switch(level), RandomEvents::KEY_SWITCH),
-            Growth::InnerProduct(_) => (model.base_qp_error(level), RandomEvents::INNER_PRODUCT),
-            Growth::Rounding => (model.rounding(2), RandomEvents::MOD_DOWN),
-        };
+        let (error, events) = self.rules.growth(ct.exponent, level, growth);
         ct.noise = ct.noise + error;
         self.events.add(events);
     }

@@ -6,6 +6,7 @@ use windlass_ring::Values;
 use windlass_rlwe::{Bound, Context, EvaluationKeys, EventCounter, NoiseModel, RandomEvents};
 
 use super::ciphertext::Ciphertext;
+use super::rules::NoiseRules;
 use crate::error::{Error, Result};
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
@@ -23,8 +24,7 @@ pub struct Engine {
     pub(super) context: Arc<Context>,
     pub(super) slots: Arc<SlotRing>,
     pub(super) scheme: Scheme,
-    /// By the exponent of the plaintext modulus: models for p^1, .., p^r.
-    pub(super) models: Arc<[NoiseModel]>,
+    pub(super) rules: Arc<NoiseRules>,
     pub(super) keys: Arc<EvaluationKeys>,
     pub(super) refresher: Option<Refresher<Ciphertext>>,
     pub(super) events: Arc<EventCounter>,
@@ -85,10 +85,9 @@ impl Engine {
             });
         }
         context.params().check_plaintext_prime(slots.prime())?;
-        let models =
-            (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();
+        let rules = Arc::new(NoiseRules::new(context.params(), slots.prime(), slots.modulus().exponent()));
         let (slots, events) = (Arc::clone(slots), Arc::default());
-        Ok(Self { context, slots, scheme, models, keys, refresher: None, events })
+        Ok(Self { context, slots, scheme, rules, keys, refresher: None, events })
     }
 
     /// The context of keys and ciphertexts.
@@ -103,7 +102,7 @@ impl Engine {
 
     /// The noise model for plaintext modulus p^exponent, 1 ≤ exponent ≤ r.
     pub fn noise(&self, exponent: u32) -> &NoiseModel {
-        &self.models[exponent as usize - 1]
+        self.rules.model(exponent)
     }
 
     /// The random events of everything that this engine and its clones have done, operations done
@@ -121,7 +120,7 @@ impl Engine {
     /// p^exponent.
     #[doc(hidden)]
     pub fn modulus(&self, exponent: u32) -> u64 {
-        self.slots.prime().pow(exponent)
+        self.rules.modulus(exponent)
     }
 
     /// By what a phase is a multiple of the scheme-free phase: t for BGV, 1 for BFV.
@@ -147,7 +146,7 @@ impl Engine {
 
     /// The capacity of a noise bound at a level (it does not depend on the plaintext modulus).
     pub(crate) fn capacity_at(&self, level: usize, noise: Bound) -> f64 {
-        self.models[0].capacity(self.context.log2_modulus(level), noise)
+        self.rules.capacity_at(level, noise)
     }
 
     pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
@@ -168,10 +167,4 @@ impl Engine {
         let before = before.min(self.capacity_at(self.context.top_level(), Bound::ONE));
         Err(Error::CapacityExhausted { operation, needed_bits: (before - left).max(0.0), left_bits: before.max(0.0) })
     }
-}
-
-/// The residue of `x` modulo t, centred in (−t/2, t/2].
-#[doc(hidden)]
-pub fn centred(x: u64, t: u64) -> i64 {
-    if x > t / 2 { x as i64 - t as i64 } else { x as i64 }
 }

@@ -6,6 +6,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, Context, KeyId, check_same_keys};
 
+use super::rules::Metadata;
 use crate::error::{Error, Result, check_same_order};
 use crate::plaintext::Content;
 use crate::schemes::{Parts, Scheme, Seed};
@@ -188,6 +189,21 @@ impl Ciphertext {
     }
 
     /// The same metadata around other parts.
+    /// What operations need to know of it.
+    #[doc(hidden)]
+    pub fn metadata(&self) -> Metadata {
+        Metadata { level: self.level(), exponent: self.exponent, factor: self.factor, noise: self.noise }
+    }
+
+    /// A ciphertext like this one, with other polynomials and metadata. They have the level that the
+    /// metadata state.
+    pub(super) fn restated(&self, parts: Vec<Poly<Eval>>, metadata: Metadata) -> Self {
+        let Metadata { level, exponent, factor, noise } = metadata;
+        let ct = Self { exponent, factor, noise, ..self.with_parts(parts) };
+        debug_assert_eq!(ct.level(), level);
+        ct
+    }
+
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>) -> Self {
         Self {
             context: Arc::clone(&self.context),

@@ -7,6 +7,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_ring::{Poly, Values, norm};
 use windlass_rlwe::{Bound, Limits};
 
+use super::rules::Metadata;
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::evaluator::{
@@ -121,9 +122,8 @@ impl Evaluator for Engine {
         if self.scheme == Scheme::Bfv && scale > 1 {
             out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(scale)));
         }
-        out.exponent = exponent;
-        out.factor %= self.modulus(exponent);
-        Ok(out)
+        let Metadata { exponent, factor, .. } = self.rules.reduced(&out.metadata(), exponent);
+        Ok(Ciphertext { exponent, factor, ..out })
     }
 
     // ε modulo a larger power of p is factor times another message, congruent to the one it was:
@@ -160,9 +160,8 @@ impl Evaluator for Engine {
             if self.scheme == Scheme::Bgv {
                 out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(p)));
             }
-            out.exponent += 1;
-            out.noise = out.noise * Bound::of(p as f64);
-            self.accept("multiply by p", before, out)
+            let Metadata { exponent, noise, .. } = self.rules.multiplied_by_p(&out.metadata());
+            self.accept("multiply by p", before, Ciphertext { exponent, noise, ..out })
         };
         self.refreshing(&[a], |x| product(x[0]))
     }

@@ -8,10 +8,9 @@
 
 use std::borrow::Cow;
 
-use windlass_ring::kernels::arith;
-use windlass_rlwe::{Bound, check_same_keys};
+use windlass_rlwe::check_same_keys;
 
-use super::weighted::{Powered, weights_of_powers};
+use super::rules::{GatheredSum, GatheredTerm};
 use super::{Ciphertext, Engine};
 use crate::error::{Error, Result};
 use crate::evaluator::Subtrahend;
@@ -96,19 +95,13 @@ impl Engine {
     /// `Σ_j c_j·p^{e_j}·x_j / p^divisions` at the lowest level of its terms, before relinearisation.
     fn gathered(&self, exponent: u32, divisions: u32, terms: &[Gathered<'_>]) -> Ciphertext {
         let content = terms.iter().map(|term| term.ct.content).max().expect("a sum has terms");
-        // What has no noise is zero, at whatever level it is.
-        let (terms, zeros): (Vec<&Gathered<'_>>, Vec<_>) = terms.iter().partition(|term| term.ct.noise != Bound::ZERO);
-        let terms = if terms.is_empty() { zeros } else { terms };
-
-        let level = terms.iter().map(|term| term.ct.level()).min().expect("a sum has terms");
-        let powered = |Gathered { ct, power, count }: &&Gathered<'_>| Powered {
-            summand: self.summand(ct, level),
-            count: *count,
-            power: *power,
-        };
-        let prime = self.slots.prime();
-        let (factor, weights) = weights_of_powers(prime, exponent, &terms.iter().map(powered).collect::<Vec<_>>());
+        let stated =
+            |term: &Gathered<'_>| GatheredTerm { ct: term.ct.metadata(), power: term.power, count: term.count };
+        let stated: Vec<GatheredTerm> = terms.iter().map(stated).collect();
+        let GatheredSum { kept, weights, raised, level } = self.rules.gathered(exponent, divisions, &stated);
+        let terms: Vec<&Gathered<'_>> = kept.iter().map(|&j| &terms[j]).collect();
         let list: Vec<&Ciphertext> = terms.iter().map(|term| term.ct.as_ref()).collect();
+        let prime = self.slots.prime();
         // A division changes ε, for BFV by the plaintext modulus alone.
         let parts = self.raised_parts(&list, |j, q| {
             let weight = q.reduce_i64(weights[j]);
@@ -118,20 +111,7 @@ impl Engine {
                 Scheme::Bfv => weight,
             }
         });
-        let sum = list[0].with_parts(parts);
-        let noise = |(term, weight): (&&Gathered<'_>, &i64)| {
-            let divisor = (prime as f64).powi((divisions - term.power) as i32);
-            self.noise_on(&term.ct, sum.level()) * Bound::of(weight.unsigned_abs() as f64) / Bound::of(divisor)
-        };
-        let exponent = exponent - divisions;
-        let t = self.modulus(exponent);
-        let sum = Ciphertext {
-            exponent,
-            factor: arith::mul_mod(factor % t, self.primes_between(level, sum.level(), t), t),
-            noise: terms.iter().zip(&weights).map(noise).sum(),
-            content,
-            ..sum
-        };
+        let sum = Ciphertext { content, ..list[0].restated(parts, raised) };
         self.switched(&sum, level).into_owned()
     }
 }

@@ -15,16 +15,16 @@ mod gathered;
 mod levels;
 mod raised;
 mod refreshing;
+#[doc(hidden)]
+pub mod rules;
 mod weighted;
 
 pub use automorphism::{Extended, Hoisted};
-pub use base::{Constant, Engine};
 #[doc(hidden)]
-pub use base::{MARGIN_BITS, centred};
+pub use base::MARGIN_BITS;
+pub use base::{Constant, Engine};
 pub use ciphertext::Ciphertext;
 #[doc(hidden)]
 pub use ciphertext::Statement;
 #[doc(hidden)]
-pub use levels::{Summand, aligned};
-#[doc(hidden)]
-pub use weighted::{Powered, weights, weights_beside, weights_of_powers};
+pub use rules::centred;
