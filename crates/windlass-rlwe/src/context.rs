@@ -89,6 +89,12 @@ impl Context {
         Basis::new(self.special.indices().take(self.params.special_at(level)))
     }
 
+    /// The old name of [`Self::base_qp`].
+    #[deprecated(since = "0.3.0", note = "use base_qp")]
+    pub fn wide_basis(&self, level: usize) -> Basis {
+        self.base_qp(level)
+    }
+
     /// The basis of Q_l·P_l.
     pub fn base_qp(&self, level: usize) -> Basis {
         self.basis(level).union(&self.special_at(level))

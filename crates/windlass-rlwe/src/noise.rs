@@ -200,6 +200,12 @@ impl NoiseModel {
         self.random_element(self.n * primes as f64 / 12.0, events)
     }
 
+    /// The old name of [`Self::base_qp_error`].
+    #[deprecated(since = "0.3.0", note = "use base_qp_error")]
+    pub fn wide_error(&self, level: usize) -> Bound {
+        self.base_qp_error(level)
+    }
+
     /// What an inner product adds to a ciphertext in base Q_l·P_l, in the units of ε: t times its
     /// plain error, divided by P_l.
     pub fn base_qp_error(&self, level: usize) -> Bound {

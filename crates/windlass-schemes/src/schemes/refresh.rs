@@ -19,17 +19,32 @@ pub trait Refresh<C>: Send + Sync {
         list.iter().map(|ciphertext| self.refresh(ciphertext)).collect()
     }
 
-    /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit
-    /// where there is no noise.
+    /// Bits of capacity that may be spent on it before it can no longer be refreshed; infinite if
+    /// there is no noise.
     fn headroom_bits(&self, ciphertext: &C) -> f64;
 
-    /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says
-    /// so before each step never runs out.
+    /// The ciphertext as it is if `bits` may be spent on it, otherwise refreshed. A circuit that calls
+    /// this before each step never runs out.
     ///
     /// # Errors
     /// Those of [`Refresh::refresh`].
     fn with_headroom_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
         if self.headroom_bits(&ciphertext) < bits { self.refresh(&ciphertext) } else { Ok(ciphertext) }
+    }
+
+    /// The old name of [`Refresh::headroom_bits`].
+    #[deprecated(since = "0.3.0", note = "use headroom_bits")]
+    fn spare_bits(&self, ciphertext: &C) -> f64 {
+        self.headroom_bits(ciphertext)
+    }
+
+    /// The old name of [`Refresh::with_headroom_bits`].
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated(since = "0.3.0", note = "use with_headroom_bits")]
+    fn with_spare_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
+        self.with_headroom_bits(ciphertext, bits)
     }
 }
 
