@@ -62,7 +62,7 @@ impl<'a> U32Key<'a> {
 
     /// round(Σ digit_k(x)·(b_k, a_k)/P), and `added` to its first or second part.
     ///
-    /// Cost: 2 inverse and 6 forward transforms of narrow rows, 2 and 2 modulo P.
+    /// Cost: 2 inverse and 6 forward transforms of rows of 32-bit words, 2 and 2 modulo P.
     pub fn switch(&self, setting: &Setting, x: [&[u32]; PRIMES], added: [Option<[&[u32]; PRIMES]>; 2]) -> Pair {
         let isa = setting.isa();
         let mut scratch = Pair::unspecified(setting);

@@ -1,4 +1,4 @@
-//! Into and out of narrow rows: remainders of a row of 50-bit residues, and the digits of integers
+//! Into and out of rows of 32-bit words: remainders of a row of 50-bit residues, and the digits of integers
 //! modulo a product of two primes. Plain arithmetic, compiled for the instruction set.
 
 use super::rows::canonical;

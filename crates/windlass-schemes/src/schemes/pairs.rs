@@ -58,13 +58,13 @@ pub struct Hoisted<C> {
 /// [`Switching::mod_down`].
 #[derive(Debug, Clone)]
 pub struct Extended<C> {
-    /// The parts are over the wide basis; the metadata is that of the pair divided by P.
+    /// The parts are over the primes of QP; the metadata is that of the pair divided by P.
     pub(crate) ct: C,
     pub(crate) level: usize,
 }
 
 impl<C> Extended<C> {
-    /// P times a ciphertext whose parts are over the wide basis of a level; the metadata is that of
+    /// P times a ciphertext whose parts are over the primes of QP of a level; the metadata is that of
     /// the pair divided by P.
     #[doc(hidden)]
     pub fn of(ct: C, level: usize) -> Self {

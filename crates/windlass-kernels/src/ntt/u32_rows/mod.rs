@@ -38,7 +38,7 @@ impl U32Plan {
     /// [`KernelError::NoRootOfUnity`] when the prime is not 1 modulo 2n.
     pub fn new(log_n: u32, modulus: Modulus, isa: Isa) -> Result<Self, KernelError> {
         assert!(Self::LOG_N.contains(&log_n), "the length is 2^7 to 2^17");
-        assert!(modulus.bits() <= U32Modulus::MAX_BITS, "primes of narrow rows are below 2^31");
+        assert!(modulus.bits() <= U32Modulus::MAX_BITS, "primes of 32-bit rows are below 2^31");
         let root = modulus.root_of_unity(2 << log_n)?;
         Ok(Self { isa, modulus, n: 1 << log_n, tables: Tables::new(log_n, modulus, root) })
     }
