@@ -2,7 +2,6 @@
 
 mod bootstrap;
 mod goals;
-mod hammer;
 mod linear;
 mod lookup;
 mod machine;
@@ -52,9 +51,6 @@ enum Command {
     Lookup(lookup::Lookup),
     /// Nearest neighbours of an encrypted vector, beside diagonals and the memory's bandwidth.
     Search(search::Search),
-    /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
-    /// code 1 if anything is wrong.
-    Hammer(hammer::Hammer),
     /// What Windlass states of the security of every preset and every point of its tables, a line
     /// of JSON for each: what data/security/rerun.py compares with the lattice estimator.
     Security,
@@ -70,10 +66,6 @@ fn main() -> ExitCode {
         Command::Lookup(args) => lookup::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Security => security::run(),
-        Command::Hammer(args) => match hammer::run(&args) {
-            Ok(false) => return ExitCode::FAILURE,
-            outcome => outcome.map(drop),
-        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -7,7 +7,7 @@ use windlass::Error;
 use windlass::schemes::ckks::{Ciphertext, Complex64};
 
 use super::{World, zip};
-use crate::hammer::drawn::numbers;
+use crate::drawn::numbers;
 
 impl World {
     /// One of these, at random.
@@ -88,8 +88,8 @@ mod tests {
     use windlass::Context;
 
     use super::*;
-    use crate::hammer::dice::Dice;
-    use crate::hammer::drawn::spec;
+    use crate::dice::Dice;
+    use crate::drawn::spec;
 
     /// Nothing is random in zero times a value: all of its error is the rounding that was chosen,
     /// 1/(2·sin(π/4s)) in one slot.

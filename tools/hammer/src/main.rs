@@ -1,4 +1,6 @@
-//! Random circuits, compared with plain arithmetic for as long as one likes.
+//! `hammer`: random circuits over random rings, in every scheme, compared with schoolbook arithmetic for
+//! as long as one likes. Its exit code is 1 if anything is wrong.
+#![forbid(unsafe_code)]
 
 mod arithmetic;
 mod circuits;
@@ -20,20 +22,20 @@ mod tests;
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use clap::Args;
-
-use crate::threads;
+use clap::Parser;
+use clap::builder::RangedU64ValueParser;
 use dice::Dice;
 use judge::{Fault, Judge};
 use setting::Size;
 
 /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic.
-#[derive(Debug, Args)]
-pub struct Hammer {
+#[derive(Debug, Parser)]
+struct Hammer {
     /// For how long.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
@@ -41,7 +43,7 @@ pub struct Hammer {
     #[arg(long)]
     seed: Option<u64>,
     /// Circuits that run side by side.
-    #[arg(long, default_value_t = 1, value_parser = threads::number())]
+    #[arg(long, default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     threads: usize,
     /// Rings, secrets, values and constants where bounds are most strained.
     #[arg(long)]
@@ -68,15 +70,26 @@ impl Hammer {
 }
 
 impl Asked {
-    /// As it is written behind `hammer`.
+    /// As they are written behind `hammer`.
     fn options(self) -> String {
         let options = [(self.adversarial, "--adversarial "), (self.refreshing, "--refreshing ")];
         options.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, name)| name).collect()
     }
 }
 
+fn main() -> ExitCode {
+    match run(&Hammer::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("hammer: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
 /// Runs circuits until the time is up and prints what was counted; whether nothing was wrong.
-pub fn run(args: &Hammer) -> Result<bool, Box<dyn std::error::Error>> {
+fn run(args: &Hammer) -> Result<bool, Box<dyn std::error::Error>> {
     panic::set_hook(Box::new(|info| LAST_PANIC.set(info.to_string())));
     let start = Instant::now();
     let judge = match args.only_seed {
@@ -103,7 +116,8 @@ fn hammer(args: &Hammer, start: Instant) -> Result<Judge, String> {
     let (next, all) = (AtomicU64::new(0), Mutex::new(Judge::default()));
     let work = || {
         // The library's own parallelism stays within the thread.
-        threads::with_threads(1, || {
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        one.install(|| {
             while start.elapsed() < length {
                 let judge = circuit(seed_of(seed, next.fetch_add(1, Ordering::Relaxed)), args.asked());
                 print_findings(&judge, args);
