@@ -1,16 +1,11 @@
 //! `windlass-bench`: measurements of every layer, verified before they are timed.
 
 mod bootstrap;
-mod goals;
 mod linear;
 mod lookup;
 mod machine;
 mod mapped;
-mod page;
-mod peer_record;
-mod plot;
 mod process_time;
-mod record;
 mod ring_args;
 mod search;
 mod security;
@@ -24,6 +19,7 @@ mod yardstick;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use windlass_papers::{goals, page, peer_record, record};
 
 /// Benchmarks of Windlass.
 #[derive(Debug, Parser)]

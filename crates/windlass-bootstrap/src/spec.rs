@@ -5,7 +5,7 @@ use windlass_rlwe::KeyStrategy;
 use windlass_schemes::names::by_name;
 use windlass_schemes::params::{Encapsulation, Ephemeral};
 
-use super::appendix_a::AppendixA;
+use super::front_end::FrontEnd;
 use super::map_choice::MapChoice;
 use super::maps::{FactorOrder, Transform};
 
@@ -70,23 +70,6 @@ by_name!(Order, "order of the maps", {
     "automatic" => Order::Automatic,
     "to-coefficients-first" => Order::ToCoefficientsFirst,
     "to-coefficients-last" => Order::ToCoefficientsLast,
-});
-
-/// How the noise becomes low digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum FrontEnd {
-    /// Modulus p^e: the phase is p^{e−r}·message + noise (Chen–Han 2018, §4.2), for BGV and BFV
-    /// alike (eprint 2022/1363).
-    #[default]
-    PrimePower,
-    /// Modulus p^ẽ + 1 and digits divided out beforehand (Halevi–Shoup 2015, Lemmas 5.1 and 5.2,
-    /// Appendix A).
-    NearPrimePower,
-}
-
-by_name!(FrontEnd, "front end", {
-    "prime-power" => FrontEnd::PrimePower,
-    "near-prime-power" => FrontEnd::NearPrimePower,
 });
 
 /// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and
@@ -157,9 +140,6 @@ pub struct BootstrapSpec {
     pub mode: Mode,
     /// The decryption formula.
     pub front_end: FrontEnd,
-    /// e, e' and α of [`FrontEnd::NearPrimePower`] by the rule of its authors; `None` for ours, whose
-    /// bound holds at [`Self::failure_bits`]. Their t is [`Self::ephemeral_weight`].
-    pub appendix_a: Option<AppendixA>,
     /// How digits are removed.
     pub digits: Method,
     /// How packed elements come apart; of no account in thin mode.
@@ -204,7 +184,6 @@ impl Default for BootstrapSpec {
         Self {
             mode: Mode::Thin,
             front_end: FrontEnd::PrimePower,
-            appendix_a: None,
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
             order: Order::Automatic,
@@ -231,19 +210,6 @@ impl BootstrapSpec {
         Self { ephemeral_weight, encapsulation, ..Self::default() }
     }
 
-    /// By the decryption formula of 2015 with e, e', α and t as [`AppendixA::solve`] found them, all
-    /// else as by default.
-    ///
-    /// **Warning.** The rule bounds the removed part with a small probability of failure only where
-    /// digits are large beside the noise: for p = 2 it may fail at every second refresh, and a
-    /// refresh that fails gives a wrong plaintext without an error. Secure parameters are refused
-    /// then ([`super::BootstrapError::TooLikelyToFail`]); `paper` and `insecure` ones are planned.
-    /// [`super::BootstrapPlan::failure_bits`] and the plan in words say the probability.
-    pub fn by_appendix_a(found: AppendixA) -> Self {
-        let ephemeral_weight = u32::try_from(found.weight).unwrap_or(u32::MAX);
-        Self { front_end: FrontEnd::NearPrimePower, appendix_a: Some(found), ephemeral_weight, ..Self::default() }
-    }
-
     /// What parameters say of it ([`windlass_schemes::Params::ephemeral`]).
     pub fn ephemeral(&self) -> Ephemeral {
         Ephemeral { weight: self.ephemeral_weight, encapsulation: self.encapsulation }
@@ -267,7 +233,7 @@ mod tests {
             assert!(matches!("none".parse::<T>(), Err(Error::UnknownName { .. })));
         }
         check::<Mode>(&["thin", "packed"]);
-        check::<FrontEnd>(&["prime-power", "near-prime-power"]);
+        check::<FrontEnd>(&["prime-power"]);
         check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
         check::<Order>(&["automatic", "to-coefficients-first", "to-coefficients-last"]);
         check::<EvalStage>(&["automatic", "alone", "merged"]);

@@ -8,6 +8,7 @@ use windlass::bootstrap::{
 use windlass::circuits::{DIGIT_METHODS, IntegerValued, Method};
 use windlass::rlwe::{RlweError, SecretDistribution};
 use windlass::{Context, Error, Params};
+use windlass_papers::halevi_shoup_2015::NearPrimePower;
 
 use super::dice::Dice;
 use super::exact::work;
@@ -96,7 +97,7 @@ fn spec(dice: &mut Dice) -> BootstrapSpec {
     };
     BootstrapSpec {
         mode: dice.pick(&[Mode::Thin, Mode::Thin, Mode::Packed]),
-        front_end: dice.pick(&[FrontEnd::PrimePower, FrontEnd::PrimePower, FrontEnd::NearPrimePower]),
+        front_end: dice.pick(&[FrontEnd::PrimePower, FrontEnd::PrimePower, NearPrimePower::FRONT_END]),
         digits,
         unpacking: dice.pick(&[
             Unpacking::Automatic,

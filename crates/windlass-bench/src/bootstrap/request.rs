@@ -9,8 +9,10 @@ use windlass::bootstrap::{
 use windlass::circuits::Method;
 use windlass::rlwe::KeyStrategy;
 use windlass::{Error, Params, Scheme};
+use windlass_papers::bootstrap::appendix_a;
+use windlass_papers::halevi_shoup_2015::NearPrimePower;
+use windlass_papers::names;
 
-use super::appendix_a;
 use super::options::{CIRCUIT, MEASURING, PARAMETERS};
 use super::reach::Reach;
 use super::table::Table;
@@ -109,7 +111,7 @@ pub struct Bootstrap {
     #[arg(long, default_value = "automatic")]
     pub digits: Method,
     /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
-    #[arg(long, default_value = "prime-power")]
+    #[arg(long, default_value = "prime-power", value_parser = names::front_end)]
     pub front_end: FrontEnd,
     /// The formula of 2015 with e, e', α and t of the paper's Table 3, for its presets.
     #[arg(long, conflicts_with_all = ["front_end", "weight", "m"])]
@@ -223,9 +225,8 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
     };
     if args.formula_2015 {
         let (found, weight) = appendix_a::published(preset.params.m(), (preset.params.p(), preset.params.r()))?;
-        let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::by_appendix_a(found) };
-        let BootstrapSpec { front_end, appendix_a, ephemeral_weight, .. } = spec;
-        preset.spec = BootstrapSpec { front_end, appendix_a, ephemeral_weight, ..preset.spec };
+        let front_end = NearPrimePower::spec(found).front_end;
+        preset.spec = BootstrapSpec { front_end, ephemeral_weight: weight, ..preset.spec };
     }
     Ok(preset)
 }

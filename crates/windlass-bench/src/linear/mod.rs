@@ -5,10 +5,6 @@ mod columns;
 mod job;
 mod kinds;
 mod measure;
-pub mod measured;
-mod pages;
-mod published;
-mod reach;
 
 use std::path::PathBuf;
 
@@ -21,6 +17,7 @@ use columns::Column;
 use kinds::{Chain, Kind, RingSpec};
 use measure::{Limits, measure};
 use measured::Measured;
+use windlass_papers::linear::{measured, pages};
 
 /// Options that say what is measured, and how.
 const MEASURING: [&str; 16] = [

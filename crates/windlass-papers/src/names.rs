@@ -1,0 +1,44 @@
+//! Methods by name: those of this crate beside the library's.
+
+use windlass::bootstrap::FrontEnd;
+use windlass::{Error, Result};
+
+use crate::halevi_shoup_2015::NearPrimePower;
+
+/// The front end of this name.
+///
+/// # Errors
+/// [`Error::UnknownName`], which lists the names.
+pub fn front_end(name: &str) -> Result<FrontEnd> {
+    among(&[("near-prime-power", NearPrimePower::FRONT_END)], name)
+}
+
+/// One of ours, or what the library reads.
+fn among<T: Copy + std::str::FromStr<Err = Error>>(own: &[(&str, T)], name: &str) -> Result<T> {
+    match own.iter().find(|(known, _)| *known == name) {
+        Some(&(_, method)) => Ok(method),
+        None => name.parse().map_err(|error| match error {
+            Error::UnknownName { what, given, mut known } => {
+                known.extend(own.iter().map(|(name, _)| (*name).to_owned()));
+                Error::UnknownName { what, given, known }
+            }
+            other => other,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn methods_are_read_by_the_names_that_they_print() {
+        for name in ["prime-power", "near-prime-power"] {
+            assert_eq!(front_end(name).unwrap().to_string(), name);
+        }
+        match front_end("none") {
+            Err(Error::UnknownName { known, .. }) => assert_eq!(known, ["prime-power", "near-prime-power"]),
+            other => panic!("{other:?}"),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Methods of papers on the mock and on ciphertexts, at toy sizes.
+
+mod formula_of_2015;
+mod refresh;
