@@ -171,8 +171,6 @@ mod tests {
     use windlass_ring::{Basis, Coeff, Ring};
     use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
 
-    use crate::BootstrapSpec;
-
     /// A secret of weight 3 in Z\[X\]/(X^8 + 1), with signs that add up in two coefficients.
     const SECRET: [i128; 8] = [0, 1, 0, 0, 1, 0, 1, 0];
 
@@ -195,8 +193,9 @@ mod tests {
             assurance: Assurance::Insecure { name: "insecure_test".into() },
         });
         let params = params.unwrap();
-        let spec = BootstrapSpec { ephemeral_weight: 3, ..BootstrapSpec::default() };
-        let formula = DecryptionFormula::new(params.shape(), (p, r), &spec).unwrap();
+        let request = FormulaSpec { shape: params.shape(), modulus: (p, r), weight: 3, failure_bits: 128.0 };
+        let method = FrontEnd::PrimePower.method();
+        let formula = method.formula(&request).unwrap();
         let (chain, basis) = (params.q_primes(), Basis::new(0..primes));
         let ring = Ring::new(Arc::clone(params.shape()), chain, Isa::best()).unwrap();
         let (t, whole) = ((p as i128).pow(r), (p as i128).pow(formula.exponent));
@@ -214,8 +213,7 @@ mod tests {
             let hidden = times_secret(&mask, q);
             let phase = |k: i128| k * (q / t) + k * (q % t) / t + (k + round) % 3;
             let rest: Vec<i128> = messages.iter().zip(&hidden).map(|(&k, x)| (phase(k) - x).rem_euclid(q)).collect();
-            let request = spec.formula_spec(params.shape(), (p, r));
-            let [c0, c1] = spec.front_end.method().constants(&request, &formula, [poly(&rest), poly(&mask)]);
+            let [c0, c1] = method.constants(&request, &formula, [poly(&rest), poly(&mask)]);
             let [c0, c1] = [c0, c1].map(|part| part.into_iter().map(i128::from).collect::<Vec<_>>());
             for ((x, y), k) in c0.iter().zip(times_secret(&c1, whole)).zip(messages) {
                 let left = (x + y - (p as i128).pow(formula.removed) * k).rem_euclid(whole);

@@ -9,7 +9,9 @@
 pub mod bootstrap;
 pub mod goals;
 pub mod halevi_shoup_2015;
+pub mod integer_valued;
 pub mod linear;
+pub mod ma_2024;
 pub mod moduli;
 pub mod names;
 pub mod page;

@@ -1,9 +1,12 @@
 //! Methods by name: those of this crate beside the library's.
 
-use windlass::bootstrap::FrontEnd;
+use windlass::bootstrap::{FrontEnd, Partition};
+use windlass::circuits::Method;
 use windlass::{Error, Result};
 
 use crate::halevi_shoup_2015::NearPrimePower;
+use crate::integer_valued::IntegerValued;
+use crate::ma_2024::Table3;
 
 /// The front end of this name.
 ///
@@ -11,6 +14,22 @@ use crate::halevi_shoup_2015::NearPrimePower;
 /// [`Error::UnknownName`], which lists the names.
 pub fn front_end(name: &str) -> Result<FrontEnd> {
     among(&[("near-prime-power", NearPrimePower::FRONT_END)], name)
+}
+
+/// The partition of this name.
+///
+/// # Errors
+/// [`Error::UnknownName`], which lists the names.
+pub fn partition(name: &str) -> Result<Partition> {
+    among(&[("paper", Table3::PARTITION)], name)
+}
+
+/// The method of digit removal of this name.
+///
+/// # Errors
+/// [`Error::UnknownName`], which lists the names.
+pub fn digits(name: &str) -> Result<Method> {
+    among(&[("integer-valued", Method::Of(&IntegerValued))], name)
 }
 
 /// One of ours, or what the library reads.
@@ -35,6 +54,12 @@ mod tests {
     fn methods_are_read_by_the_names_that_they_print() {
         for name in ["prime-power", "near-prime-power"] {
             assert_eq!(front_end(name).unwrap().to_string(), name);
+        }
+        for name in ["standard", "least-time", "most-capacity", "single", "paper"] {
+            assert_eq!(partition(name).unwrap().to_string(), name);
+        }
+        for name in ["automatic", "halevi-shoup", "searched", "integer-valued"] {
+            assert_eq!(digits(name).unwrap().to_string(), name);
         }
         match front_end("none") {
             Err(Error::UnknownName { known, .. }) => assert_eq!(known, ["prime-power", "near-prime-power"]),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use windlass::bootstrap::{
     BootstrapError, BootstrapPlan, BootstrapSpec, Encapsulation, FrontEnd, Mode, Order, Partition, Transform, Unpacking,
 };
-use windlass::circuits::{DIGIT_METHODS, IntegerValued, Method};
+use windlass::circuits::{DIGIT_METHODS, Method};
 use windlass::rlwe::{RlweError, SecretDistribution};
 use windlass::{Context, Error, Params};
 use windlass_papers::halevi_shoup_2015::NearPrimePower;
+use windlass_papers::integer_valued::IntegerValued;
 
 use super::dice::Dice;
 use super::exact::work;

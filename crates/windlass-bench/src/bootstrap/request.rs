@@ -85,7 +85,7 @@ pub struct Bootstrap {
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
     /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way; large rings take
     /// minutes to plan and gigabytes).
-    #[arg(long, default_value = "standard")]
+    #[arg(long, default_value = "standard", value_parser = names::partition)]
     pub partition: Partition,
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
     #[arg(long, default_value = "automatic")]
@@ -108,7 +108,7 @@ pub struct Bootstrap {
     #[arg(long, default_value = "automatic")]
     pub order: Order,
     /// The method of digit removal.
-    #[arg(long, default_value = "automatic")]
+    #[arg(long, default_value = "automatic", value_parser = names::digits)]
     pub digits: Method,
     /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
     #[arg(long, default_value = "prime-power", value_parser = names::front_end)]

@@ -1,4 +1,6 @@
 //! Methods of papers on the mock and on ciphertexts, at toy sizes.
 
+mod digits;
 mod formula_of_2015;
+mod partitions;
 mod refresh;
