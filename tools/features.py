@@ -1,7 +1,7 @@
 """Whether every step of `make test` compiles the same dependencies with the same features.
 
-Exit code 1 where the command line, the benchmarks, the Python package or the hammer alone would
-compile a dependency that the whole workspace compiles with other features. The remedy is a line in
+Exit code 1 where the command line, the benchmarks or the Python package alone would compile a
+dependency that the whole workspace compiles with other features. The remedy is a line in
 `crates/windlass-features/Cargo.toml`.
 """
 
@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-PROGRAMS = ["windlass-cli", "windlass-bench", "windlass-py", "hammer"]
+PROGRAMS = ["windlass-cli", "windlass-bench", "windlass-py"]
 
 
 def features(*selection: str) -> set[str]:

@@ -62,7 +62,7 @@ impl BootstrapPlan {
         if spec.maps != MapChoice::AUTOMATIC {
             let _ = write!(text, "; maps {}", spec.maps);
         }
-        if let Some(keys) = spec.keys.or(spec.maps.keys()) {
+        if let Some(keys) = spec.keys {
             let _ = write!(text, "; {keys} keys");
         }
         if let Some(most) = spec.max_keys {

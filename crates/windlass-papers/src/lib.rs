@@ -9,6 +9,7 @@
 pub mod bootstrap;
 pub mod goals;
 pub mod halevi_shoup_2015;
+pub mod halevi_shoup_2018;
 pub mod integer_valued;
 pub mod linear;
 pub mod ma_2024;

@@ -3,8 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
+use windlass::ring::kernels::Modulus;
 use windlass::rlwe::RlweParams;
-use windlass_ring::kernels::Modulus;
 
 /// Sizes of primes in bits: `50,40,40`, or `8x50` for eight of 50.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use windlass::rlwe::KeyStrategy;
 use windlass::{Error, Params, Scheme};
 use windlass_papers::bootstrap::appendix_a;
 use windlass_papers::halevi_shoup_2015::NearPrimePower;
+use windlass_papers::halevi_shoup_2018::{OLD_MAPS, with_old_maps};
 use windlass_papers::names;
 
 use super::options::{CIRCUIT, MEASURING, PARAMETERS};
@@ -118,7 +119,7 @@ pub struct Bootstrap {
     pub formula_2015: bool,
     /// How the linear maps are evaluated: automatic, old-2018 (the old ones of Halevi–Shoup 2018,
     /// Table 5), or a strategy of linear maps by name.
-    #[arg(long, default_value = "automatic")]
+    #[arg(long, default_value = "automatic", value_parser = names::maps)]
     pub maps: MapChoice,
     /// The rule of Galois keys: full, baby-giant, minimal or default; the planner's own without it.
     #[arg(long, value_parser = key_strategy)]
@@ -223,6 +224,9 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
         factors: args.factors.clone(),
         ..preset.spec
     };
+    if args.maps == OLD_MAPS {
+        preset.spec = with_old_maps(preset.spec);
+    }
     if args.formula_2015 {
         let (found, weight) = appendix_a::published(preset.params.m(), (preset.params.p(), preset.params.r()))?;
         let front_end = NearPrimePower::spec(found).front_end;

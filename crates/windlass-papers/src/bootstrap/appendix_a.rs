@@ -1,8 +1,8 @@
 //! The parameters of Halevi–Shoup 2015 by its Appendix A, beside the published ones and ours.
 
 use windlass::bootstrap::{BootstrapPreset, BootstrapSpec, DecryptionFormula, FormulaSpec, FrontEnd, Mode};
+use windlass::rlwe::noise::coefficient_factor;
 use windlass::{Error, Result};
-use windlass_rlwe::noise::coefficient_factor;
 
 use crate::halevi_shoup_2015::{AppendixA, AppendixASpec, NearPrimePower};
 use crate::page::Table;
@@ -74,7 +74,7 @@ impl Published {
         let (solved, (p, r)) = (self.solved()?, self.modulus);
         let (weight, ours, (near, cleared)) = self.ours()?;
         let set = |(e, cleared, alpha, t): (u32, u32, f64, u64)| format!("{e}, {cleared}, {alpha:.5}, {t}");
-        let shape = windlass_ring::kernels::Shape::new(self.m).map_err(windlass_ring::RingError::from)?;
+        let shape = windlass::ring::kernels::Shape::new(self.m).map_err(windlass::ring::RingError::from)?;
         Ok([
             self.m.to_string(),
             if r == 1 { p.to_string() } else { format!("{p}^{r}") },

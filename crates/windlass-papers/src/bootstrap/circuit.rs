@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices, Encapsulation, EvalStage, FactorOrder, MapChoice};
 use windlass::circuits::SlotTable;
 
+use crate::halevi_shoup_2018::{OLD_KEYS, OLD_MAPS};
 use crate::moduli::moduli_in_words;
+use crate::names::OLD_MAPS_NAME;
 
 /// What was asked for, by names: records of other requests stand beside each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,8 +71,13 @@ impl Asked {
             digits: spec.digits.to_string(),
             to_coefficients: spec.to_coefficients.clone(),
             to_slots: spec.to_slots.clone(),
-            maps: (spec.maps != MapChoice::AUTOMATIC).then(|| spec.maps.to_string()),
-            keys: spec.keys.map(|keys| keys.to_string()),
+            maps: match spec.maps {
+                maps if maps == MapChoice::AUTOMATIC => None,
+                maps if maps == OLD_MAPS => Some(OLD_MAPS_NAME.into()),
+                other => Some(other.to_string()),
+            },
+            // Those that belong to the old maps go without saying.
+            keys: spec.keys.filter(|&keys| (spec.maps, keys) != (OLD_MAPS, OLD_KEYS)).map(|keys| keys.to_string()),
             max_keys: spec.max_keys,
             factors: (spec.factors != FactorOrder::Standard).then(|| spec.factors.to_string()),
             eval: (spec.eval != EvalStage::Automatic).then(|| spec.eval.to_string()),

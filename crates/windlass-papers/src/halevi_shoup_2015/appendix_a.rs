@@ -6,10 +6,10 @@
 
 use windlass::Result;
 use windlass::bootstrap::FrontEndRounding;
-use windlass_ring::RingError;
-use windlass_ring::kernels::Shape;
-use windlass_ring::slots::PrimePower;
-use windlass_rlwe::Limits;
+use windlass::ring::RingError;
+use windlass::ring::kernels::Shape;
+use windlass::ring::slots::PrimePower;
+use windlass::rlwe::Limits;
 
 /// What the rule of Appendix A starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use windlass::Result;
 use windlass::bootstrap::{
     BootstrapError, BootstrapSpec, DecryptionFormula, DecryptionMethod, FormulaSpec, FrontEnd, FrontEndRounding,
 };
-use windlass_ring::kernels::{Shape, arith};
-use windlass_ring::rns::IntegerLift;
-use windlass_ring::{Eval, Poly};
+use windlass::ring::kernels::{Shape, arith};
+use windlass::ring::rns::IntegerLift;
+use windlass::ring::{Eval, Poly};
 
 use super::appendix_a::{AppendixA, balanced_share};
 
@@ -212,9 +212,9 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
     use rand_core::{RngCore, SeedableRng};
     use windlass::Error;
-    use windlass_ring::kernels::Isa;
-    use windlass_ring::{Basis, Coeff, Ring};
-    use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+    use windlass::ring::kernels::Isa;
+    use windlass::ring::{Basis, Coeff, Ring};
+    use windlass::rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
 
     use super::super::AppendixASpec;
 

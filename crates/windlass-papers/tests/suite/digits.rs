@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use windlass::circuits::{DigitRemoval, DigitSpec, Method};
+use windlass::ring::kernels::Isa;
+use windlass::ring::slots::SlotRing;
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
 use windlass::{Context, Error, Evaluator, Params, Plaintext};
 use windlass_papers::integer_valued::IntegerValued;
-use windlass_ring::kernels::Isa;
-use windlass_ring::slots::SlotRing;
 
 use crate::refresh::params;
 

@@ -2,5 +2,6 @@
 
 mod digits;
 mod formula_of_2015;
+mod old_maps;
 mod partitions;
 mod refresh;

@@ -53,8 +53,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_secrets"]),
     ("windlass-py", &["windlass", "windlass_features", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
-    // As any researcher would, but for the ring of slots, the rows of polynomials and the bounds on noise.
-    ("windlass-papers", &["windlass_ring", "windlass_rlwe", "windlass"]),
+    // As any researcher would.
+    ("windlass-papers", &["windlass"]),
     (
         "windlass-bench",
         &[
