@@ -98,8 +98,8 @@ impl Merging {
             let is_known = |transform: &&'static dyn SlotTransform| {
                 way.stages(params.m(), slots, *transform).is_ok_and(|stages| rule.ends(&stages).is_some())
             };
-            if choices.iter().any(|one| is_known(&one)) {
-                choices.retain(|one| is_known(&one));
+            if choices.iter().any(is_known) {
+                choices.retain(is_known);
             }
         }
         let single = choices.len() == 1 && !way.priced;
