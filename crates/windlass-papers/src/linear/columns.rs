@@ -4,8 +4,6 @@ use std::collections::BTreeSet;
 
 use windlass::circuits::{HoistMode, PlanSpec, Strategy};
 
-use super::kinds::Kind;
-
 /// One column.
 #[derive(Debug, Clone)]
 pub struct Column {
@@ -27,9 +25,11 @@ impl Column {
         Self { name: name.into(), spec, threaded: false, ours: false }
     }
 
-    /// The columns of Table 2 or 3: `[key set]/[baby-giant or full][hoisting or not]`, then ours
-    /// (`+`: sums in base QP). `default` is the best plan by the ring's default keys, as in Table 4.
-    pub fn of(kind: Kind, size: usize, bad: bool, default_keys: BTreeSet<u64>) -> Vec<Self> {
+    /// The columns of Table 2 (`map` is `1d`) or 3 (`block`), of other maps ours alone.
+    ///
+    /// Names: `[key set]/[baby-giant or full][hoisting or not]`; of ours `+` has sums in base QP,
+    /// `default` is the best plan by the ring's default keys, as in Table 4.
+    pub fn of(map: &str, size: usize, bad: bool, default_keys: BTreeSet<u64>) -> Vec<Self> {
         let babies = Some((size as f64).sqrt().ceil() as usize);
         let column = Self::new;
         let (single, off, double) = (HoistMode::Single, HoistMode::Off, HoistMode::Double);
@@ -47,8 +47,8 @@ impl Column {
         default.spec.keys = Some(default_keys);
         let mut minimal = column("minimal", Strategy::HORNER, double);
         minimal.ours = true;
-        let paper = match kind {
-            Kind::MatMul1D => {
+        let paper = match map {
+            "1d" => {
                 minimal.spec.max_keys = Some(if bad { 3 } else { 2 });
                 vec![
                     column("M/B", Strategy::HORNER.with_babies(babies), off),
@@ -63,7 +63,7 @@ impl Column {
                     column("F/F+", Strategy::BLOCK, double),
                 ]
             }
-            Kind::Block => {
+            "block" => {
                 minimal.spec.max_keys = Some(4);
                 vec![
                     column("M/", Strategy::ITERATION, off),
@@ -75,7 +75,7 @@ impl Column {
                     column("F/+", Strategy::BLOCK, double),
                 ]
             }
-            Kind::Full | Kind::BlockFull => {
+            _ => {
                 minimal.spec.max_keys = Some(6);
                 Vec::new()
             }
@@ -89,9 +89,9 @@ mod tests {
     use std::sync::Arc;
 
     use windlass::circuits::{LinearMap, LinearPlan};
+    use windlass::ring::kernels::Isa;
+    use windlass::ring::slots::SlotRing;
     use windlass::rlwe::KeyStrategy;
-    use windlass_kernels::Isa;
-    use windlass_ring::slots::SlotRing;
 
     use super::*;
 
@@ -105,7 +105,7 @@ mod tests {
         let map = LinearMap::block_matmul_1d(&ring, 0, entry).unwrap();
         let of = |name: &str| {
             let keys = KeyStrategy::Default.of_ring(ring.hypercube());
-            let columns = Column::of(Kind::Block, 18, false, keys);
+            let columns = Column::of("block", 18, false, keys);
             let column = columns.into_iter().find(|column| column.name == name).unwrap();
             let count = LinearPlan::new(&map, &column.spec).unwrap().count();
             (count.hoists, count.hoisted_automorphisms, count.automorphisms)
