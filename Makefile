@@ -122,14 +122,14 @@ bench: setup
 # and compared: up to 5 GB. Then 30 minutes of random circuits, 10 of them adversarial; the seed is printed.
 nightly: setup audit constant-time fuzz
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
-	$(CARGO) build --release --locked --package windlass-bench
+	$(CARGO) build --release --locked --package windlass-bench --package hammer
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --scheme bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset boot_n32768_p257 --scheme bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_ma24_set2_p8191
-	target/release/windlass-bench hammer --minutes 20 --threads 4
-	target/release/windlass-bench hammer --adversarial --minutes 10 --threads 4
-	target/release/windlass-bench hammer --refreshing --minutes 10 --threads 4
+	target/release/hammer --minutes 20 --threads 4
+	target/release/hammer --adversarial --minutes 10 --threads 4
+	target/release/hammer --refreshing --minutes 10 --threads 4
 
 # Every secret is marked as undefined memory; memcheck reports branches and addresses that depend on one.
 MEMCHECK = valgrind --quiet --error-exitcode=1 --error-limit=no --suppressions=tools/constant-time/allowed.supp

@@ -18,11 +18,6 @@ pub fn cpu() -> String {
     }
 }
 
-/// What stands in the last brackets of the name of a processor: its family and model.
-pub fn model(cpu: &str) -> &str {
-    cpu.rsplit_once('(').map_or(cpu, |(_, last)| last.trim_end_matches(')'))
-}
-
 /// The compiler's version, if it can be asked.
 pub fn rustc() -> String {
     let output = Command::new("rustc").arg("--version").output().ok();

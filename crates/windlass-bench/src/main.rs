@@ -1,17 +1,11 @@
 //! `windlass-bench`: measurements of every layer, verified before they are timed.
 
 mod bootstrap;
-mod goals;
-mod hammer;
 mod linear;
 mod lookup;
 mod machine;
 mod mapped;
-mod page;
-mod peer_record;
-mod plot;
 mod process_time;
-mod record;
 mod ring_args;
 mod search;
 mod security;
@@ -25,6 +19,7 @@ mod yardstick;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use windlass_papers::{goals, page, peer_record, record};
 
 /// Benchmarks of Windlass.
 #[derive(Debug, Parser)]
@@ -52,9 +47,6 @@ enum Command {
     Lookup(lookup::Lookup),
     /// Nearest neighbours of an encrypted vector, beside diagonals and the memory's bandwidth.
     Search(search::Search),
-    /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
-    /// code 1 if anything is wrong.
-    Hammer(hammer::Hammer),
     /// What Windlass states of the security of every preset and every point of its tables, a line
     /// of JSON for each: what data/security/rerun.py compares with the lattice estimator.
     Security,
@@ -70,10 +62,6 @@ fn main() -> ExitCode {
         Command::Lookup(args) => lookup::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Security => security::run(),
-        Command::Hammer(args) => match hammer::run(&args) {
-            Ok(false) => return ExitCode::FAILURE,
-            outcome => outcome.map(drop),
-        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -33,8 +33,8 @@ impl BootstrapPlan {
     /// x of the probability 2^−x that a refresh fails at most with, given a ciphertext whose own
     /// bound holds: `−log2(N·2^−128 + F)`, N the number of [`Self::random_events`] and F the front
     /// end's share, `2^−f + 2^−g·3·2^−8` for f = [`super::DecryptionFormula::failure_bits`] and g =
-    /// [`super::BootstrapSpec::failure_bits`], which are the same but for
-    /// [`super::BootstrapSpec::appendix_a`]; 0 where that says nothing. Source: the union bound, docs/math/noise.md.
+    /// [`super::BootstrapSpec::failure_bits`]. They are the same for [`super::FrontEnd::PrimePower`];
+    /// other methods may promise less, or nothing (0). Source: the union bound, docs/math/noise.md.
     pub fn failure_bits(&self) -> f64 {
         self.failure_bits_with(self.random_events())
     }
@@ -62,7 +62,7 @@ impl BootstrapPlan {
         if spec.maps != MapChoice::AUTOMATIC {
             let _ = write!(text, "; maps {}", spec.maps);
         }
-        if let Some(keys) = spec.keys.or(spec.maps.keys()) {
+        if let Some(keys) = spec.keys {
             let _ = write!(text, "; {keys} keys");
         }
         if let Some(most) = spec.max_keys {

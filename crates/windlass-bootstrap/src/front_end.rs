@@ -1,25 +1,140 @@
-//! From a ciphertext modulo Q_in under the ephemeral key to integers modulo p^e: the two decryption
-//! formulas.
+//! From a ciphertext modulo Q_in under the ephemeral key to integers modulo p^e: decryption formulas.
+
+use std::fmt;
+use std::str::FromStr;
 
 use num_bigint::{BigInt, BigUint};
 use rayon::prelude::*;
-use windlass_ring::kernels::arith;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
+use windlass_schemes::error::{Error, Result};
+use windlass_schemes::names::named;
 
-use super::formula::DecryptionFormula;
-use super::spec::FrontEnd;
+use super::formula::{DecryptionFormula, FormulaSpec, FrontEndRounding};
 
-/// `(c'_0, c'_1)` modulo p^e with `c'_0 + c'_1·s̃ ≡ p^v·k + I`, |I| at most the bound, k ≡
-/// −Q^{−1}·ε (mod p^r), for a pair in BFV form.
-pub(super) fn decryption_constants(
-    front_end: FrontEnd,
-    formula: &DecryptionFormula,
-    parts: [Poly<Eval>; 2],
-) -> [Vec<u64>; 2] {
-    match front_end {
-        FrontEnd::PrimePower => parts.map(|part| rounded_to(part, formula.prime.pow(formula.exponent))),
-        FrontEnd::NearPrimePower => parts.map(|part| divided(part, formula)),
+/// A decryption formula: how many digits hold the noise, and how a ciphertext becomes integers modulo
+/// p^e.
+///
+/// One of your own is used as [`FrontEnd::Of`]. The digits that it gives are checked before a plan is
+/// made with it.
+///
+/// **Warning.** The bound on the removed part is not checked. If it is wrong, a refresh may give a
+/// wrong plaintext, and no error is returned.
+pub trait DecryptionMethod: fmt::Debug + Send + Sync {
+    /// The name that it is chosen by.
+    fn name(&self) -> &'static str;
+
+    /// Where it was published.
+    fn citation(&self) -> &'static str;
+
+    /// The parameters that it was given, in words; nothing if it has none.
+    fn parameters(&self) -> Option<String> {
+        None
+    }
+
+    /// The digits: enough for the rounding error of the front end, whose coefficients are bounded by
+    /// [`FrontEndRounding`], and for what was there before.
+    ///
+    /// # Errors
+    /// What the method cannot do, as [`super::BootstrapError::Unsupported`].
+    fn formula(&self, spec: &FormulaSpec<'_>) -> Result<DecryptionFormula>;
+
+    /// The modulus that a ciphertext is switched to, in words.
+    fn switched_to(&self, spec: &FormulaSpec<'_>, formula: &DecryptionFormula) -> String;
+
+    /// `(c'_0, c'_1)` modulo p^e with `c'_0 + c'_1·s̃ ≡ p^v·k + I`, |I| at most the bound, k ≡
+    /// −Q^{−1}·ε (mod p^r), for a pair in BFV form. Each has n canonical residues modulo p^e, one
+    /// for each coefficient of the powerful basis.
+    fn constants(&self, spec: &FormulaSpec<'_>, formula: &DecryptionFormula, parts: [Poly<Eval>; 2]) -> [Vec<u64>; 2];
+}
+
+/// How the noise becomes low digits.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum FrontEnd {
+    /// Modulus p^e: the phase is p^{e−r}·message + noise (Chen–Han 2018, §4.2), for BGV and BFV
+    /// alike (eprint 2022/1363).
+    #[default]
+    PrimePower,
+    /// This one.
+    Of(&'static dyn DecryptionMethod),
+}
+
+impl FrontEnd {
+    /// What it does.
+    pub fn method(self) -> &'static dyn DecryptionMethod {
+        match self {
+            Self::PrimePower => &RoundedToPrimePower,
+            Self::Of(method) => method,
+        }
+    }
+}
+
+/// By what `Debug` writes of the method: its name and its parameters.
+impl PartialEq for FrontEnd {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::PrimePower, Self::PrimePower) => true,
+            (Self::Of(one), Self::Of(other)) => format!("{one:?}") == format!("{other:?}"),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for FrontEnd {}
+
+impl fmt::Display for FrontEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.method().name())
+    }
+}
+
+impl FromStr for FrontEnd {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&[("prime-power", Self::PrimePower)], text, "front end")
+    }
+}
+
+/// [`FrontEnd::PrimePower`].
+#[derive(Debug)]
+struct RoundedToPrimePower;
+
+impl DecryptionMethod for RoundedToPrimePower {
+    fn name(&self) -> &'static str {
+        "prime-power"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Chen–Han 2018, §4.2"
+    }
+
+    /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\], whose
+    /// coefficients are sub-Gaussian with a variance that key generation bounds; what was there
+    /// before the rounding adds less than a half.
+    fn formula(&self, spec: &FormulaSpec<'_>) -> Result<DecryptionFormula> {
+        let (prime, r) = spec.modulus;
+        let rounding = FrontEndRounding::new(spec.shape, spec.weight);
+        let bound = (rounding.bound(spec.failure_bits) + DecryptionFormula::BEFORE).floor() as u64;
+        let removed = DecryptionFormula::digits_for(prime, bound);
+        Ok(DecryptionFormula {
+            prime,
+            message_exponent: r,
+            exponent: r + removed,
+            removed,
+            bound,
+            log2_switched: (prime as f64).log2() * f64::from(r + removed),
+            row_square: rounding.row_square,
+            failure_bits: spec.failure_bits,
+        })
+    }
+
+    fn switched_to(&self, _: &FormulaSpec<'_>, formula: &DecryptionFormula) -> String {
+        format!("{}^{}", formula.prime, formula.exponent)
+    }
+
+    fn constants(&self, _: &FormulaSpec<'_>, formula: &DecryptionFormula, parts: [Poly<Eval>; 2]) -> [Vec<u64>; 2] {
+        parts.map(|part| rounded_to(part, formula.prime.pow(formula.exponent)))
     }
 }
 
@@ -44,59 +159,6 @@ fn rounded_to(part: Poly<Eval>, whole: u64) -> Vec<u64> {
     lift.centred(&part).par_iter().map(round).collect()
 }
 
-/// Every coefficient switched to q̃ = p^ẽ + 1 without changing what it is modulo p^r up to Q^{−1},
-/// made divisible by p^{e'} (Lemma 5.2), divided by it and reduced modulo p^e, e = ẽ − e' + r.
-fn divided(mut part: Poly<Eval>, formula: &DecryptionFormula) -> Vec<u64> {
-    let (p, r, cleared) = (formula.prime as i128, formula.message_exponent, formula.cleared);
-    let t = p.pow(r);
-    // The BGV form: t times the BFV one.
-    part.mul_scalar_assign(|q| q.reduce(t as u64));
-    let part = part.into_coeff();
-    let lift = IntegerLift::new(part.ring(), part.basis());
-    let q = BigInt::from(lift.product().clone());
-    let near = p.pow(formula.removed + cleared) + 1;
-    let whole = p.pow(formula.exponent);
-    let residue = to_i128(&(&q % t)) as u64;
-    let inverse = arith::inv_mod(residue, t as u64).expect("no prime of the chain is p") as i128;
-    let convert = |x: &BigInt| {
-        // c' ≡ Q^{−1}·x·q̃ ≡ Q^{−1}·x (mod t), nearest to x·q̃/Q.
-        let doubled: BigInt = x * near * 2 + &q;
-        let nearest = floor_div(&doubled, &(&q * 2));
-        let wanted = (to_i128(&(x % t)).rem_euclid(t) * inverse).rem_euclid(t);
-        let value = nearest + centred((wanted - nearest).rem_euclid(t), t);
-        make_divisible(value, p, r, (cleared, formula.alpha), near).rem_euclid(whole) as u64
-    };
-    lift.centred(&part).par_iter().map(convert).collect()
-}
-
-/// `(z + u·p^r + v·q̃)/p^{e'}` with |u| ≤ ⌈α·p^{e'−r}/2⌉ and |v| ≤ p^r·(1/2 + ⌈(1−α)·p^{e'−r}/2⌉):
-/// Lemma 5.2, δ modulo p^{e'−r}.
-fn make_divisible(z: i128, p: i128, r: u32, (cleared, alpha): (u32, f64), near: i128) -> i128 {
-    let (t, unit) = (p.pow(r), p.pow(cleared));
-    let first = z + centred((-z).rem_euclid(t), t) * near;
-    let step = unit / t;
-    let delta = centred((-first / t).rem_euclid(step), step);
-    // Any split of δ makes digits zero: what a double rounds is no matter.
-    let by_message = (alpha * delta as f64).ceil() as i128;
-    let divisible = first + by_message * t + (delta - by_message) * t * near;
-    debug_assert_eq!(divisible % unit, 0, "near ≡ 1 modulo p^e'");
-    divisible / unit
-}
-
-/// The residue of least absolute value.
-fn centred(x: i128, modulus: i128) -> i128 {
-    if 2 * x > modulus { x - modulus } else { x }
-}
-
-fn to_i128(x: &BigInt) -> i128 {
-    i128::try_from(x).expect("a value far below 2^127")
-}
-
-fn floor_div(x: &BigInt, y: &BigInt) -> i128 {
-    let (quotient, rest) = (x / y, x % y);
-    to_i128(&quotient) - i128::from(rest < BigInt::ZERO)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,40 +171,6 @@ mod tests {
     use windlass_ring::{Basis, Coeff, Ring};
     use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
 
-    use crate::{AppendixA, AppendixASpec, BootstrapSpec};
-
-    #[test]
-    fn quotients_are_rounded_down() {
-        let quotient = |x: i64, y: i64| floor_div(&BigInt::from(x), &BigInt::from(y));
-        for x in -20..20 {
-            for y in [1, 2, 3, 7] {
-                assert_eq!(quotient(x, y), i128::from(x.div_euclid(y)), "{x} / {y}");
-            }
-        }
-    }
-
-    #[test]
-    fn integers_become_divisible_and_stay_small() {
-        for (p, r, cleared, whole) in
-            [(2i128, 1u32, 6u32, 12u32), (3, 2, 5, 8), (17, 1, 3, 5), (127, 1, 2, 4), (2, 3, 8, 15)]
-        {
-            let near = p.pow(whole) + 1;
-            for i in 0..6000i128 {
-                let alpha = [0.5, 0.45311, 0.0, 1.0][i as usize % 4];
-                let z = (i * 7919 + 13 * i * i) % near - near / 2;
-                let made = make_divisible(z, p, r, (cleared, alpha), near) * p.pow(cleared);
-                // The change is u·p^r + v·q̃ with small u and v; v is fixed by the size.
-                let v = (made - z + near / 2).div_euclid(near);
-                let rest = made - z - v * near;
-                assert_eq!(rest % p.pow(r), 0, "{p}^{r}: {z}");
-                let half = p.pow(cleared - r) as f64 / 2.0;
-                let most = |share: f64| (share * half).ceil() as i128;
-                assert!((rest / p.pow(r)).abs() <= most(alpha), "{p}^{r}, α = {alpha}: u = {}", rest / p.pow(r));
-                assert!(v.abs() <= p.pow(r) * (most(1.0 - alpha) + 1), "{p}^{r}, α = {alpha}: v = {v}");
-            }
-        }
-    }
-
     /// A secret of weight 3 in Z\[X\]/(X^8 + 1), with signs that add up in two coefficients.
     const SECRET: [i128; 8] = [0, 1, 0, 0, 1, 0, 1, 0];
 
@@ -153,9 +181,8 @@ mod tests {
     }
 
     /// Ciphertexts of messages k under s̃, with noise of a few units, by so many primes: what comes
-    /// out is p^v·k up to the bound. A search for the inverse of Q among the residues of p^r = 257^4
-    /// would take a minute.
-    fn check(spec: BootstrapSpec, (p, r): (u64, u32), primes: usize) {
+    /// out is p^v·k up to the bound.
+    fn check((p, r): (u64, u32), primes: usize) {
         let params = RlweParams::new(&RlweSpec {
             m: 16,
             q_prime_bits: vec![50; primes],
@@ -166,8 +193,9 @@ mod tests {
             assurance: Assurance::Insecure { name: "insecure_test".into() },
         });
         let params = params.unwrap();
-        let (spec, front_end) = (BootstrapSpec { ephemeral_weight: 3, ..spec.clone() }, spec.front_end);
-        let formula = DecryptionFormula::new(params.shape(), (p, r), &spec).unwrap();
+        let request = FormulaSpec { shape: params.shape(), modulus: (p, r), weight: 3, failure_bits: 128.0 };
+        let method = FrontEnd::PrimePower.method();
+        let formula = method.formula(&request).unwrap();
         let (chain, basis) = (params.q_primes(), Basis::new(0..primes));
         let ring = Ring::new(Arc::clone(params.shape()), chain, Isa::best()).unwrap();
         let (t, whole) = ((p as i128).pow(r), (p as i128).pow(formula.exponent));
@@ -185,28 +213,21 @@ mod tests {
             let hidden = times_secret(&mask, q);
             let phase = |k: i128| k * (q / t) + k * (q % t) / t + (k + round) % 3;
             let rest: Vec<i128> = messages.iter().zip(&hidden).map(|(&k, x)| (phase(k) - x).rem_euclid(q)).collect();
-            let [c0, c1] = decryption_constants(front_end, &formula, [poly(&rest), poly(&mask)]);
+            let [c0, c1] = method.constants(&request, &formula, [poly(&rest), poly(&mask)]);
             let [c0, c1] = [c0, c1].map(|part| part.into_iter().map(i128::from).collect::<Vec<_>>());
             for ((x, y), k) in c0.iter().zip(times_secret(&c1, whole)).zip(messages) {
-                let left = centred((x + y - (p as i128).pow(formula.removed) * k).rem_euclid(whole), whole);
-                assert!(left.unsigned_abs() <= formula.bound.into(), "{front_end:?} {p}^{r}, k = {k}: {left}");
+                let left = (x + y - (p as i128).pow(formula.removed) * k).rem_euclid(whole);
+                let left = if 2 * left > whole { left - whole } else { left };
+                assert!(left.unsigned_abs() <= formula.bound.into(), "{p}^{r}, k = {k}: {left}");
             }
         }
     }
 
     #[test]
-    fn both_decryption_formulas_hold() {
-        let of = |front_end| BootstrapSpec { front_end, ..BootstrapSpec::default() };
+    fn what_is_left_of_a_message_is_at_most_the_bound() {
         for modulus in [(2, 1), (2, 5), (3, 2), (17, 1), (127, 2), (257, 3)] {
-            check(of(FrontEnd::PrimePower), modulus, 1);
-            check(of(FrontEnd::PrimePower), modulus, 2);
-            check(of(FrontEnd::NearPrimePower), modulus, 2);
-        }
-        check(of(FrontEnd::NearPrimePower), (257, 4), 2);
-        // With the digits and the share of the rule of 2015.
-        for modulus in [(3, 1), (3, 2), (7, 1), (127, 1)] {
-            let found = AppendixASpec { m: 16, modulus, weight: 3, level_bits: 25, conservative: false };
-            check(BootstrapSpec::by_appendix_a(AppendixA::solve(found).unwrap()), modulus, 2);
+            check(modulus, 1);
+            check(modulus, 2);
         }
     }
 }

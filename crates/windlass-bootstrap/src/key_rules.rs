@@ -44,7 +44,7 @@ impl KeyRule {
 
     /// The rules that a specification leaves to choose among.
     fn all(spec: &BootstrapSpec, cube: &Hypercube) -> Vec<Self> {
-        let strategy = spec.keys.or(spec.maps.keys());
+        let strategy = spec.keys;
         let plain = |price: f64| match strategy {
             Some(strategy) => Self::of(strategy, cube, price),
             None => Self::free(price),

@@ -14,12 +14,12 @@
 //! The derivations are in `docs/math/bootstrapping.md`.
 #![forbid(unsafe_code)]
 
-mod appendix_a;
 mod batch;
 mod bootstrap_plan;
 mod bootstrapper;
 mod candidates;
 mod choices;
+mod decryption;
 mod depth;
 mod encapsulation;
 mod ephemeral;
@@ -41,7 +41,6 @@ mod partition;
 mod pipeline;
 mod presets;
 mod progress;
-mod published;
 mod refreshing;
 mod rows;
 mod safety;
@@ -55,7 +54,6 @@ mod table;
 mod times;
 mod unfactored;
 
-pub use appendix_a::{AppendixA, AppendixASpec};
 pub use batch::BatchPlan;
 #[doc(hidden)]
 pub use batch::in_batches;
@@ -63,7 +61,8 @@ pub use bootstrap_plan::BootstrapPlan;
 pub use bootstrapper::Bootstrapper;
 pub use choices::Choices;
 pub use estimate::KeyBytes;
-pub use formula::DecryptionFormula;
+pub use formula::{DecryptionFormula, FormulaSpec, FrontEndRounding};
+pub use front_end::{DecryptionMethod, FrontEnd};
 pub use keys::BootstrapKeys;
 pub use map_choice::MapChoice;
 pub use maps::{FactorOrder, SlotTransform, Transform};
@@ -72,7 +71,7 @@ pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;
 pub use search::{Candidate, CandidateDimension, SearchSpec, Unsuited, search, search_observed};
 pub use search_progress::{SearchProgress, SearchStep};
-pub use spec::{BootstrapSpec, EvalStage, FrontEnd, Mode, Order, Partition, Unpacking};
+pub use spec::{BootstrapSpec, ElementaryStages, EvalStage, Mode, Order, Partition, StagePartition, Unpacking};
 pub use stage::{Stage, StageName};
 pub use table::TableForecast;
 pub use times::{StageTime, stage_times};

@@ -1,9 +1,7 @@
 //! The stages that a plan lists, computed from its steps.
 
-use super::formula::DecryptionFormula;
 use super::pipeline::{LinearStep, Parts, Pipeline, Separation, Step};
 use super::schedule::Schedule;
-use super::spec::FrontEnd;
 use super::stage::{Stage, StageName};
 
 impl Pipeline {
@@ -41,15 +39,7 @@ impl Pipeline {
     }
 
     fn describe_front_end(&self) -> String {
-        let formula = &self.formula;
-        let modulus = match self.spec.front_end {
-            FrontEnd::PrimePower => format!("{}^{}", formula.prime, formula.exponent),
-            FrontEnd::NearPrimePower => {
-                let digits = formula.removed + formula.cleared;
-                let DecryptionFormula { prime, cleared, alpha, .. } = formula;
-                format!("{prime}^{digits} + 1, {cleared} digits cleared with α = {alpha:.5}")
-            }
-        };
+        let modulus = self.spec.front_end.method().switched_to(&self.formula_spec(), &self.formula);
         let digits = match self.input.pairs() {
             1 => String::new(),
             count => format!(" in {count} digits of base {}", self.input.base()),

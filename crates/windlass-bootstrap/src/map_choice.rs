@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use windlass_circuits::{HoistMode, Strategy};
-use windlass_rlwe::KeyStrategy;
 use windlass_schemes::error::{Error, Result};
 
 /// The algorithm for the maps between slots and coefficients, and how automorphisms share work in
@@ -20,18 +19,6 @@ pub struct MapChoice {
 impl MapChoice {
     /// The cheapest by the prices.
     pub const AUTOMATIC: Self = Self { strategy: Strategy::AUTOMATIC, hoisting: HoistMode::Double };
-
-    /// The maps that Halevi–Shoup 2018, Table 5, calls old: no baby and giant steps, no hoisting,
-    /// one or two whole key switches for each automorphism, with default keys unless
-    /// [`super::BootstrapSpec::keys`] says otherwise.
-    pub const OLD_2018: Self = Self { strategy: Strategy::ONE_BY_ONE, hoisting: HoistMode::Off };
-
-    const OLD_NAME: &'static str = "old-2018";
-
-    /// The rule of keys that belongs to it.
-    pub(super) fn keys(self) -> Option<KeyStrategy> {
-        (self == Self::OLD_2018).then_some(KeyStrategy::Default)
-    }
 }
 
 /// A strategy by its own way to share work.
@@ -44,7 +31,6 @@ impl From<Strategy> for MapChoice {
 impl fmt::Display for MapChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.hoisting {
-            HoistMode::Off if *self == Self::OLD_2018 => f.write_str(Self::OLD_NAME),
             HoistMode::Double => write!(f, "{}", self.strategy),
             HoistMode::Single => write!(f, "{}, hoisted once", self.strategy),
             HoistMode::Off => write!(f, "{}, not hoisted", self.strategy),
@@ -55,16 +41,12 @@ impl fmt::Display for MapChoice {
 impl FromStr for MapChoice {
     type Err = Error;
 
-    /// `old-2018`, or the name of a [`Strategy`].
+    /// The name of a [`Strategy`].
     ///
     /// Errors: [`Error::UnknownName`].
     fn from_str(text: &str) -> Result<Self> {
-        if text == Self::OLD_NAME {
-            return Ok(Self::OLD_2018);
-        }
         text.parse::<Strategy>().map(Self::from).map_err(|error| match error {
-            Error::UnknownName { given, mut known, .. } => {
-                known.push(Self::OLD_NAME.to_owned());
+            Error::UnknownName { given, known, .. } => {
                 Error::UnknownName { what: "way to evaluate linear maps", given, known }
             }
             other => other,
@@ -78,10 +60,10 @@ mod tests {
 
     #[test]
     fn names_read_back() {
-        for name in ["automatic", "old-2018", "horner", "baby-giant:3"] {
+        for name in ["automatic", "horner", "baby-giant:3"] {
             assert_eq!(name.parse::<MapChoice>().unwrap().to_string(), name);
         }
         let Err(Error::UnknownName { known, .. }) = "old".parse::<MapChoice>() else { panic!("a name") };
-        assert!(known.iter().any(|name| name == "old-2018") && known.iter().any(|name| name.starts_with("horner")));
+        assert!(known.iter().any(|name| name.starts_with("horner")));
     }
 }

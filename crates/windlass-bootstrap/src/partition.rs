@@ -6,12 +6,13 @@ use std::sync::Arc;
 use windlass_circuits::CostModel;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
-use windlass_schemes::error::Result;
+use windlass_schemes::error::{BootstrapError, Error, Result};
 
 use super::maps::{self, Fixed, Runs, SlotTransform, StageSupports};
 use super::pipeline::Pipeline;
-use super::published;
-use super::spec::{BootstrapSpec, EvalStage, MAX_CHOSEN_BYTES, Order, Partition, Unpacking};
+use super::spec::{
+    BootstrapSpec, ElementaryStages, EvalStage, MAX_CHOSEN_BYTES, Order, Partition, StagePartition, Unpacking,
+};
 
 /// Elementary stages in a merged one where packed elements are split by monomials and slots are
 /// few, unless the specification says otherwise.
@@ -53,6 +54,16 @@ impl Way {
         self.packed.map(|way| way.0)
     }
 
+    /// The stages of a transform that may be merged.
+    fn stages(self, m: u64, slots: &SlotRing, transform: &dyn SlotTransform) -> Result<ElementaryStages> {
+        let count = match self.unpacking() {
+            Some(Unpacking::Constants) => transform.packed_stage_count(slots.hypercube())?,
+            _ => transform.stage_count(slots.hypercube())?,
+        };
+        let (transform, packed) = (transform.name(), self.packed.is_some());
+        Ok(ElementaryStages { m, p: slots.prime(), transform, packed, count })
+    }
+
     /// Whether there are stages beside those that may be merged.
     pub fn has_eval(unpacking: Unpacking, slots: &SlotRing) -> bool {
         match unpacking {
@@ -61,6 +72,14 @@ impl Way {
             _ => false,
         }
     }
+}
+
+/// The refusal of a rule that says nothing of these stages.
+fn unknown_stages(rule: &dyn StagePartition, stages: &ElementaryStages) -> Error {
+    let (name, ElementaryStages { m, p, transform, .. }) = (rule.name(), stages);
+    let what =
+        format!("the partition {name} has none for {transform} stages, m = {m}, p = {p}; use Partition::Standard");
+    BootstrapError::Unsupported { what }.into()
 }
 
 impl Merging {
@@ -74,11 +93,13 @@ impl Merging {
         if split {
             choices.retain(|transform| transform.allows_monomials());
         }
-        if spec.partition == Partition::Paper && choices.len() > 1 {
-            let ring = (params.m(), slots.prime());
-            choices.retain(|transform| published::has(ring, transform.name(), way.packed.is_some()));
-            if choices.is_empty() {
-                choices = spec.transform.choices(params.m(), slots.prime())?;
+        if let (Partition::Of(rule), true) = (spec.partition, choices.len() > 1) {
+            // What is wrong where none is known is said below.
+            let is_known = |transform: &&'static dyn SlotTransform| {
+                way.stages(params.m(), slots, *transform).is_ok_and(|stages| rule.ends(&stages).is_some())
+            };
+            if choices.iter().any(is_known) {
+                choices.retain(is_known);
             }
         }
         let single = choices.len() == 1 && !way.priced;
@@ -138,11 +159,9 @@ impl Merging {
         transform: &'static dyn SlotTransform,
         way: Way,
     ) -> Result<Option<[Vec<usize>; 2]>> {
-        let (m, p, cube) = (params.m(), slots.prime(), slots.hypercube());
-        let count = match way.unpacking() {
-            Some(Unpacking::Constants) => transform.packed_stage_count(cube)?,
-            _ => transform.stage_count(cube)?,
-        };
+        let m = params.m();
+        let stages = way.stages(m, slots, transform)?;
+        let count = stages.count;
         let groups = match way.unpacking() {
             _ if !m.is_power_of_two() => count,
             // Each merged stage spends the capacity of one, and two of four take no more time than
@@ -154,7 +173,7 @@ impl Merging {
         Ok(match spec.partition {
             Partition::Standard => both(default_partition(count, groups)),
             Partition::Single => both(default_partition(count, 1)),
-            Partition::Paper => Some(published::partition((m, p), transform.name(), way.packed.is_some(), count)?),
+            Partition::Of(rule) => Some(rule.ends(&stages).ok_or_else(|| unknown_stages(rule, &stages))?),
             Partition::LeastTime | Partition::MostCapacity => None,
         })
     }
@@ -173,7 +192,7 @@ pub(super) fn eval_choices(pipeline: &Pipeline, unpacking: Unpacking, order: Ord
     let open = spec.unpacking == Unpacking::Automatic && params.m().is_power_of_two();
     match (spec.eval, spec.partition) {
         (EvalStage::Alone, _) => return Ok(vec![false]),
-        (EvalStage::Merged, _) | (_, Partition::Paper | Partition::Single) => return Ok(vec![true]),
+        (EvalStage::Merged, _) | (_, Partition::Of(_) | Partition::Single) => return Ok(vec![true]),
         // What monomials are compared with.
         (EvalStage::Automatic, _) if open => return Ok(vec![false]),
         _ => {}

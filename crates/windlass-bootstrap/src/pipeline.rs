@@ -10,7 +10,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::encapsulation::InputModulus;
-use super::formula::DecryptionFormula;
+use super::formula::{DecryptionFormula, FormulaSpec};
 use super::maps::Split;
 use super::spec::BootstrapSpec;
 use super::stage::StageName;
@@ -34,6 +34,12 @@ impl Pipeline {
     pub fn before_front_end(&self) -> &[Step] {
         let end = self.steps.iter().position(|step| matches!(step, Step::FrontEnd)).unwrap_or(0);
         &self.steps[..end]
+    }
+
+    /// What the decryption formula started from.
+    pub fn formula_spec(&self) -> FormulaSpec<'_> {
+        let modulus = (self.formula.prime, self.formula.message_exponent);
+        self.spec.formula_spec(self.params.shape(), modulus)
     }
 
     /// The digit removal.

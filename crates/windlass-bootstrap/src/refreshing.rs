@@ -8,7 +8,6 @@ use windlass_schemes::schemes::{Ciphertext, Engine, Scheme};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::EncryptedSecret;
-use super::front_end::decryption_constants;
 use super::interpreter::{Circuit, Machine};
 use super::keys::BootstrapKeys;
 use super::progress::Reports;
@@ -72,7 +71,8 @@ impl Machine for Refreshing<'_> {
         self.units.push(self.unit_of(&low));
         let parts = keys.encapsulation.switch(circuit.message.context(), low.to_scheme(Scheme::Bfv).parts());
         let modulus = plan.working_ring().modulus();
-        let [mut c0, c1] = decryption_constants(plan.spec().front_end, formula, parts);
+        let method = plan.spec().front_end.method();
+        let [mut c0, c1] = method.constants(&plan.pipeline.formula_spec(), formula, parts);
         if modulus.prime() == 2 {
             // Digits 0 and 1 remove a part that is not negative.
             let half = modulus.value() >> (formula.message_exponent + 1);

@@ -1,11 +1,15 @@
 //! The specification of a bootstrapping, and the numbers that follow from it.
 
+use std::fmt;
+use std::str::FromStr;
+
 use windlass_circuits::Method;
 use windlass_rlwe::KeyStrategy;
-use windlass_schemes::names::by_name;
+use windlass_schemes::error::{Error, Result};
+use windlass_schemes::names::{by_name, named};
 use windlass_schemes::params::{Encapsulation, Ephemeral};
 
-use super::appendix_a::AppendixA;
+use super::front_end::FrontEnd;
 use super::map_choice::MapChoice;
 use super::maps::{FactorOrder, Transform};
 
@@ -72,26 +76,40 @@ by_name!(Order, "order of the maps", {
     "to-coefficients-last" => Order::ToCoefficientsLast,
 });
 
-/// How the noise becomes low digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum FrontEnd {
-    /// Modulus p^e: the phase is p^{e−r}·message + noise (Chen–Han 2018, §4.2), for BGV and BFV
-    /// alike (eprint 2022/1363).
-    #[default]
-    PrimePower,
-    /// Modulus p^ẽ + 1 and digits divided out beforehand (Halevi–Shoup 2015, Lemmas 5.1 and 5.2,
-    /// Appendix A).
-    NearPrimePower,
+/// The elementary stages of the maps of one transform, which a [`StagePartition`] merges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ElementaryStages {
+    /// The cyclotomic index.
+    pub m: u64,
+    /// The prime of the plaintext modulus.
+    pub p: u64,
+    /// The name of the transform.
+    pub transform: &'static str,
+    /// Whether the maps are those of packed mode.
+    pub packed: bool,
+    /// The stages of each map that may be merged: all of the transform's, or all but the one on the
+    /// side of the slots that packed mode has by itself.
+    pub count: usize,
 }
 
-by_name!(FrontEnd, "front end", {
-    "prime-power" => FrontEnd::PrimePower,
-    "near-prime-power" => FrontEnd::NearPrimePower,
-});
+/// A rule by which elementary stages are merged. One of your own is used as [`Partition::Of`].
+pub trait StagePartition: fmt::Debug + Send + Sync {
+    /// The name that it is chosen by.
+    fn name(&self) -> &'static str;
+
+    /// Where it was published.
+    fn citation(&self) -> &'static str;
+
+    /// Where merged stages end: those of the map to the coefficients, and those of the map to the
+    /// slots, which come in the opposite order. They ascend from above 0 to the number of stages. None
+    /// if the rule says nothing of such stages: then the transform is not chosen, or refused where it
+    /// is the only one.
+    fn ends(&self, stages: &ElementaryStages) -> Option<[Vec<usize>; 2]>;
+}
 
 /// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and
 /// [`BootstrapSpec::to_coefficients`] do not say it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(Debug, Clone, Copy, Default)]
 pub enum Partition {
     /// Without a search. Composite m: the stages of each factor, none merged. Powers of two: three
     /// merged stages of sizes that differ by at most one; fewer, of four elementary stages at most,
@@ -104,23 +122,58 @@ pub enum Partition {
     /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs
     /// log2 of p^e and some bits of capacity.
     MostCapacity,
-    /// The published one: Table 3 of Ma et al. 2024, for the three sets of that paper.
-    Paper,
     /// All stages in one map each way: no factorisation, what Tables 4 and 5 of that paper have as
     /// their baseline. For small rings; [`super::BootstrapPlan::unfactored`] says what it would take
     /// of large ones.
     Single,
+    /// By this rule.
+    Of(&'static dyn StagePartition),
 }
 
-by_name!(Partition, "partition", {
-    "standard" => Partition::Standard,
-    "least-time" => Partition::LeastTime,
-    "most-capacity" => Partition::MostCapacity,
-    "paper" => Partition::Paper,
-    "single" => Partition::Single,
-    // An older name.
-    "three" => Partition::Standard,
-});
+impl Partition {
+    /// By name; the last is an older one.
+    const NAMED: [(&str, Self); 5] = [
+        ("standard", Self::Standard),
+        ("least-time", Self::LeastTime),
+        ("most-capacity", Self::MostCapacity),
+        ("single", Self::Single),
+        ("three", Self::Standard),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::LeastTime => "least-time",
+            Self::MostCapacity => "most-capacity",
+            Self::Single => "single",
+            Self::Of(rule) => rule.name(),
+        }
+    }
+}
+
+/// By name.
+impl PartialEq for Partition {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Partition {}
+
+impl fmt::Display for Partition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Partition {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&Self::NAMED, text, "partition")
+    }
+}
 
 /// Whether the stage that acts inside of slots is merged into its neighbour: d Frobenius powers for
 /// powers of two (`Eval` and `PtoN` of Ma et al. 2024), the first factor of a composite m. Thin maps
@@ -130,8 +183,8 @@ pub enum EvalStage {
     /// Whatever gives more capacity in a second, by forecast and prices, where the merged maps cost
     /// at most twice as much and their constants fit into 4 GiB; for powers of two where
     /// [`Unpacking`] is named, by itself otherwise.
-    /// [`Partition::MostCapacity`] merges wherever they fit, [`Partition::Paper`] and
-    /// [`Partition::Single`] always.
+    /// [`Partition::MostCapacity`] merges wherever they fit, [`Partition::Single`] and
+    /// [`Partition::Of`] always.
     #[default]
     Automatic,
     /// A map by itself.
@@ -157,9 +210,6 @@ pub struct BootstrapSpec {
     pub mode: Mode,
     /// The decryption formula.
     pub front_end: FrontEnd,
-    /// e, e' and α of [`FrontEnd::NearPrimePower`] by the rule of its authors; `None` for ours, whose
-    /// bound holds at [`Self::failure_bits`]. Their t is [`Self::ephemeral_weight`].
-    pub appendix_a: Option<AppendixA>,
     /// How digits are removed.
     pub digits: Method,
     /// How packed elements come apart; of no account in thin mode.
@@ -204,7 +254,6 @@ impl Default for BootstrapSpec {
         Self {
             mode: Mode::Thin,
             front_end: FrontEnd::PrimePower,
-            appendix_a: None,
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
             order: Order::Automatic,
@@ -231,19 +280,6 @@ impl BootstrapSpec {
         Self { ephemeral_weight, encapsulation, ..Self::default() }
     }
 
-    /// By the decryption formula of 2015 with e, e', α and t as [`AppendixA::solve`] found them, all
-    /// else as by default.
-    ///
-    /// **Warning.** The rule bounds the removed part with a small probability of failure only where
-    /// digits are large beside the noise: for p = 2 it may fail at every second refresh, and a
-    /// refresh that fails gives a wrong plaintext without an error. Secure parameters are refused
-    /// then ([`super::BootstrapError::TooLikelyToFail`]); `paper` and `insecure` ones are planned.
-    /// [`super::BootstrapPlan::failure_bits`] and the plan in words say the probability.
-    pub fn by_appendix_a(found: AppendixA) -> Self {
-        let ephemeral_weight = u32::try_from(found.weight).unwrap_or(u32::MAX);
-        Self { front_end: FrontEnd::NearPrimePower, appendix_a: Some(found), ephemeral_weight, ..Self::default() }
-    }
-
     /// What parameters say of it ([`windlass_schemes::Params::ephemeral`]).
     pub fn ephemeral(&self) -> Ephemeral {
         Ephemeral { weight: self.ephemeral_weight, encapsulation: self.encapsulation }
@@ -252,11 +288,7 @@ impl BootstrapSpec {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt;
-    use std::str::FromStr;
-
     use super::*;
-    use windlass_schemes::error::Error;
 
     #[test]
     fn choices_read_back() {
@@ -267,11 +299,11 @@ mod tests {
             assert!(matches!("none".parse::<T>(), Err(Error::UnknownName { .. })));
         }
         check::<Mode>(&["thin", "packed"]);
-        check::<FrontEnd>(&["prime-power", "near-prime-power"]);
+        check::<FrontEnd>(&["prime-power"]);
         check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
         check::<Order>(&["automatic", "to-coefficients-first", "to-coefficients-last"]);
         check::<EvalStage>(&["automatic", "alone", "merged"]);
-        check::<Partition>(&["standard", "least-time", "most-capacity", "paper", "single"]);
+        check::<Partition>(&["standard", "least-time", "most-capacity", "single"]);
         assert_eq!("three".parse::<Partition>().unwrap().to_string(), "standard");
     }
 }

@@ -18,8 +18,8 @@ pub use comparison::{Comparison, Membership};
 pub use complex::{Polynomial, PowerBasis, SlotSums, TotalSums};
 pub use digits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
-    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
-    LeastDegree, LocalNull, Method, RootProducts, Searched, Stride,
+    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, LastStep, LeastDegree, LocalNull,
+    Method, RootProducts, Searched, Stride,
 };
 pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{

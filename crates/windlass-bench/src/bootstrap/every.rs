@@ -14,6 +14,7 @@ use super::figures::Place;
 use super::reach::{Build, Outcome};
 use super::records::{LeftOut, Records};
 use super::request::{self, Bootstrap, Every};
+use super::table::Table;
 use super::todays;
 use crate::{machine, record};
 
@@ -70,7 +71,8 @@ fn arguments<'a>(preset: &'a str, mode: Mode, more: &[&'a str]) -> Vec<&'a str> 
 /// What a record of these arguments says that was asked for.
 fn asked(arguments: &[&str]) -> Outcome<Asked> {
     let Line { args } = Line::try_parse_from([&["bootstrap"][..], arguments].concat())?;
-    Ok(Asked::of(&request::preset(&args)?.spec, (args.weight, args.encapsulation)).with_table(args.table))
+    Ok(Asked::of(&request::preset(&args)?.spec, (args.weight, args.encapsulation))
+        .with_table(args.table.map(Table::name)))
 }
 
 /// Measures what the record has not.

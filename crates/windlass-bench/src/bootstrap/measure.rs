@@ -140,7 +140,7 @@ impl Ready {
             scheme: self.server.context().scheme().to_string(),
             circuit: Some(
                 Circuit::of(plan, (args.weight, args.encapsulation))
-                    .with_table(self.table.as_ref().map(|(table, circuit)| (*table, circuit))),
+                    .with_table(self.table.as_ref().map(|(table, circuit)| (table.name(), circuit))),
             ),
             slots: plan.message_ring().slots(),
             slot_bits,

@@ -1,26 +1,15 @@
 //! `windlass-bench bootstrap`: time, capacity and memory by stage, the result verified.
 
-mod appendix_a;
-mod chen_han;
-mod circuit;
 mod depth;
-mod digits_table;
+mod digits;
 mod every;
-mod figures;
-mod lambda;
 mod measure;
-mod missing;
 mod options;
 #[cfg(test)]
 mod options_tests;
-mod page;
-mod peers;
-mod published;
 mod reach;
-mod records;
 mod request;
 mod table;
-mod todays;
 
 use std::path::PathBuf;
 
@@ -32,6 +21,7 @@ use records::Records;
 pub use request::Bootstrap;
 use request::{plan, preset};
 use todays::Presets;
+use windlass_papers::bootstrap::{appendix_a, circuit, figures, page, records, todays};
 
 /// Runs the measurement.
 pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
@@ -40,7 +30,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     if args.digits_table {
-        return digits_table::run(args.threads, args.runs, &args.record, args.page.as_ref());
+        return digits::run(args.threads, args.runs, &args.record, args.page.as_ref());
     }
     if let ([_, _, ..], true) = (&args.record[..], args.reach.reach || args.every.all) {
         return Err("--reach and --all write one record: name one".into());

@@ -9,8 +9,11 @@ use windlass::bootstrap::{
 use windlass::circuits::Method;
 use windlass::rlwe::KeyStrategy;
 use windlass::{Error, Params, Scheme};
+use windlass_papers::bootstrap::appendix_a;
+use windlass_papers::halevi_shoup_2015::NearPrimePower;
+use windlass_papers::halevi_shoup_2018::{OLD_MAPS, with_old_maps};
+use windlass_papers::names;
 
-use super::appendix_a;
 use super::options::{CIRCUIT, MEASURING, PARAMETERS};
 use super::reach::Reach;
 use super::table::Table;
@@ -83,7 +86,7 @@ pub struct Bootstrap {
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
     /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way; large rings take
     /// minutes to plan and gigabytes).
-    #[arg(long, default_value = "standard")]
+    #[arg(long, default_value = "standard", value_parser = names::partition)]
     pub partition: Partition,
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
     #[arg(long, default_value = "automatic")]
@@ -106,17 +109,17 @@ pub struct Bootstrap {
     #[arg(long, default_value = "automatic")]
     pub order: Order,
     /// The method of digit removal.
-    #[arg(long, default_value = "automatic")]
+    #[arg(long, default_value = "automatic", value_parser = names::digits)]
     pub digits: Method,
     /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
-    #[arg(long, default_value = "prime-power")]
+    #[arg(long, default_value = "prime-power", value_parser = names::front_end)]
     pub front_end: FrontEnd,
     /// The formula of 2015 with e, e', α and t of the paper's Table 3, for its presets.
     #[arg(long, conflicts_with_all = ["front_end", "weight", "m"])]
     pub formula_2015: bool,
     /// How the linear maps are evaluated: automatic, old-2018 (the old ones of Halevi–Shoup 2018,
     /// Table 5), or a strategy of linear maps by name.
-    #[arg(long, default_value = "automatic")]
+    #[arg(long, default_value = "automatic", value_parser = names::maps)]
     pub maps: MapChoice,
     /// The rule of Galois keys: full, baby-giant, minimal or default; the planner's own without it.
     #[arg(long, value_parser = key_strategy)]
@@ -221,11 +224,13 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
         factors: args.factors.clone(),
         ..preset.spec
     };
+    if args.maps == OLD_MAPS {
+        preset.spec = with_old_maps(preset.spec);
+    }
     if args.formula_2015 {
         let (found, weight) = appendix_a::published(preset.params.m(), (preset.params.p(), preset.params.r()))?;
-        let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::by_appendix_a(found) };
-        let BootstrapSpec { front_end, appendix_a, ephemeral_weight, .. } = spec;
-        preset.spec = BootstrapSpec { front_end, appendix_a, ephemeral_weight, ..preset.spec };
+        let front_end = NearPrimePower::spec(found).front_end;
+        preset.spec = BootstrapSpec { front_end, ephemeral_weight: weight, ..preset.spec };
     }
     Ok(preset)
 }

@@ -5,8 +5,8 @@ use std::io;
 use windlass::Plaintext;
 use windlass::circuits::{ConstantForm, LinearMap, LinearPlan, PlanSpec, PreparedPlan};
 use windlass::schemes::{Ciphertext, Decryptor, Engine};
+use windlass_papers::linear::columns::Column;
 
-use super::columns::Column;
 use super::measured::{Measured, Product};
 use crate::machine;
 use crate::process_time::Stopwatch;

@@ -8,9 +8,9 @@ use windlass::circuits::{CostModel, PlanSpec};
 use windlass::needs::KeyRequest;
 use windlass::schemes::Ciphertext;
 use windlass::{Client, Error, Evaluator, Plaintext};
+use windlass_papers::linear::columns::Column;
 
 use super::case::Case;
-use super::columns::Column;
 use super::job::{Job, Room};
 use super::kinds::Kind;
 use super::measured::{Measured, Product};

@@ -1,14 +1,9 @@
 //! `windlass-bench linear`: Tables 1 to 4 of Halevi–Shoup 2018, and any ring, moduli and strategy.
 
 mod case;
-mod columns;
 mod job;
 mod kinds;
 mod measure;
-pub mod measured;
-mod pages;
-mod published;
-mod reach;
 
 use std::path::PathBuf;
 
@@ -17,10 +12,11 @@ use windlass::circuits::{HoistMode, Strategy};
 use crate::ring_args::Moduli;
 use crate::{machine, page, record};
 use case::Case;
-use columns::Column;
 use kinds::{Chain, Kind, RingSpec};
 use measure::{Limits, measure};
 use measured::Measured;
+use windlass_papers::linear::columns::Column;
+use windlass_papers::linear::{measured, pages};
 
 /// Options that say what is measured, and how.
 const MEASURING: [&str; 16] = [
@@ -186,7 +182,7 @@ fn measure_all(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
 fn chosen_columns(args: &Linear, kind: Kind, case: &Case) -> Result<Vec<Column>, windlass::Error> {
     if args.strategy.is_empty() {
         let wanted = |column: &Column| args.columns.is_empty() || args.columns.contains(&column.name);
-        let columns = Column::of(kind, case.size(), case.bad, case.default_keys());
+        let columns = Column::of(kind.name(), case.size(), case.bad, case.default_keys());
         return Ok(columns.into_iter().filter(wanted).collect());
     }
     let column = |name: &String| {

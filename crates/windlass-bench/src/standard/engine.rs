@@ -79,7 +79,7 @@ fn reach(report: &mut Report, s: &Instance, samples: &[Sample], isa: Isa) {
     }
     let parameters = format!("n=32768 log Q=555 log P=240 {}", scheme.to_string().to_uppercase());
     for (op, what) in [("multiply", "multiply + relinearise"), ("rotate", "rotation")] {
-        if let Some(peer) = peer_record::seconds("Lattigo", op, &parameters) {
+        if let Some(peer) = peer_record::seconds_on(&machine::cpu(), "Lattigo", op, &parameters) {
             let label = format!("{scheme} {what} at n = 2^15: {name}, times as fast as Lattigo on this core");
             let ratio = peer / seconds(op);
             if wanted { report.goals.at_least(&label, ratio, 5.0) } else { report.goals.beside(&label, ratio) }

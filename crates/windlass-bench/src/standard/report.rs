@@ -109,7 +109,7 @@ impl Report {
             }))
         };
         let operations = self.samples.iter().map(operation);
-        let goals = self.goals.lines().into_iter().map(Line::Goal);
+        let goals = self.goals.lines(&machine::cpu(), &machine::rustc()).into_iter().map(Line::Goal);
         record::append(path, &operations.chain(goals).collect::<Vec<_>>())
     }
 }

@@ -9,21 +9,17 @@ use windlass::Result;
 use windlass::circuits::{Polynomial, SlotSums, TraceChain, TracePlan, TraceSpec};
 use windlass::schemes::ckks::{Ciphertext, Complex64, Engine};
 use windlass_kernels::Isa;
+use windlass_papers::trace::parameters::{DEGREE, FEATURES, PRIMES};
 
 use super::args::Trace;
+use super::keep::keep;
 use super::results::Results;
 use super::setup::{Setup, TOP, context, key_bytes, spec};
 use crate::threads::with_threads;
 use crate::timing::subject;
 
-/// Features of a row: a row fills as many slots, so that a ciphertext holds 128 of them.
-pub const FEATURES: usize = 128;
-/// The degree of the polynomial near 1/(1 + e^{−x}).
-pub const DEGREE: usize = 7;
 /// Scores are within these bounds.
 const LARGEST_SCORE: f64 = 8.0;
-/// Special primes of the settings.
-pub const PRIMES: [u32; 3] = [1, 5, 10];
 
 /// How a sum is taken.
 type Sum<'a> = &'a (dyn Fn(&Ciphertext) -> Result<Ciphertext> + Sync);
@@ -55,7 +51,7 @@ pub fn run(args: &Trace, results: &mut Results) {
                     threads,
                 )
             });
-            samples.iter().for_each(|sample| results.add("application", (k, TOP), sample, isa, threads));
+            samples.iter().for_each(|sample| keep(results, "application", (k, TOP), sample, (isa, threads)));
         }
     }
 }

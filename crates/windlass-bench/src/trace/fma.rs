@@ -4,6 +4,7 @@ use windlass_kernels::modulus::find_primes;
 use windlass_kernels::{Isa, Modulus, rows};
 
 use super::args::Trace;
+use super::keep::keep;
 use super::results::Results;
 use super::rows::{Rows, check_mul_add};
 use crate::timing::{compare, subject};
@@ -55,6 +56,6 @@ fn point(args: &Trace, results: &mut Results, isa: Isa, log_n: u32, l: usize) {
         args.rounds().max(9),
     );
     for sample in &samples {
-        results.add("fma", (log_n, l), sample, isa, 1);
+        keep(results, "fma", (log_n, l), sample, (isa, 1));
     }
 }

@@ -1,24 +1,18 @@
 //! Algorithm 4.1 of Inoue–Suzuki–Yamana 2022 on primes of 60 bits, beside what Windlass does modulo
 //! primes of 50: its Figure 1, and the inner products of key switches.
 
-use std::collections::BTreeMap;
-
 use windlass_kernels::barrett::{self, BarrettModulus};
 use windlass_kernels::rows::{PairSum, dot_pairs};
 use windlass_kernels::{Isa, Modulus, arith};
+use windlass_papers::trace::sixty::{DIGITS, WIDE_BITS, rows_of_same_bits};
 
 use super::args::Trace;
 use super::fma::{fused, grid, primes};
+use super::keep::keep;
 use super::results::Results;
 use super::rows::{Rows, check_mul_add};
 use crate::timing::subject;
 
-/// Bits of the paper's primes.
-pub const WIDE_BITS: usize = 60;
-/// Bits of ours.
-pub const OUR_BITS: usize = 50;
-/// Digits of the key switches of the page: k = 10, 5, 1.
-pub const DIGITS: [usize; 3] = [1, 2, 10];
 /// Rows of the inner products: 600 bits in either size.
 const DOT_ROWS: [usize; 2] = [10, 12];
 
@@ -69,12 +63,7 @@ fn point(args: &Trace, results: &mut Results, isa: Isa, log_n: u32, l: usize) {
         ],
         1,
     );
-    samples.iter().for_each(|sample| results.add("fma60", (log_n, l), sample, isa, 1));
-}
-
-/// Rows of 50 bits with at least the bits of l rows of 60.
-pub fn rows_of_same_bits(l: usize) -> usize {
-    (l * WIDE_BITS).div_ceil(OUR_BITS)
+    samples.iter().for_each(|sample| keep(results, "fma60", (log_n, l), sample, (isa, 1)));
 }
 
 /// Both halves of a key, each multiplied by the digits and summed up: rows of 2^15 residues, 600
@@ -100,7 +89,7 @@ fn inner_product(args: &Trace, results: &mut Results, isa: Isa, digits: usize) {
         ],
         1,
     );
-    samples.iter().for_each(|sample| results.add("dot60", (digits as u32, DOT_ROWS[0]), sample, isa, 1));
+    samples.iter().for_each(|sample| keep(results, "dot60", (digits as u32, DOT_ROWS[0]), sample, (isa, 1)));
 }
 
 /// `out[h] = Σ_i key_i[h]·digit_i` by one multiply-add for each term, as the paper's Algorithm 3.1.
@@ -127,35 +116,6 @@ fn check_sum<M: Copy>(value: fn(M) -> u64, got: &Rows<M>, terms: &[[Rows<M>; 3]]
         let exact: u128 = terms.iter().map(|t| u128::from(t[half].data[i]) * u128::from(t[2].data[i])).sum();
         assert_eq!(u128::from(x), exact % u128::from(value(got.moduli[i / got.n])), "residue {i} of half {half}");
     }
-}
-
-/// The fastest instruction set that Figure 1 was taken on.
-pub fn fastest(results: &Results) -> Option<&str> {
-    results.of_part("fma60").last().map(|r| &*r.of.isa)
-}
-
-/// n·l, powers of two alone, and nanoseconds for 60 bits of the modulus: the medians of all n and l.
-pub fn by_size(results: &Results, isa: &str, what: &str) -> Vec<(usize, f64)> {
-    let mut sizes: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for r in results.of_part("fma60").filter(|r| (&*r.of.isa, &*r.of.what) == (isa, what)) {
-        let residues = r.of.l << r.of.k;
-        let bits = if what == "ours" { rows_of_same_bits(r.of.l) * OUR_BITS } else { r.of.l * WIDE_BITS };
-        if residues.is_power_of_two() {
-            let ns = r.median_s * 1e9 / (bits << r.of.k) as f64 * WIDE_BITS as f64;
-            sizes.entry(residues).or_default().push(ns);
-        }
-    }
-    let median = |mut all: Vec<f64>| {
-        all.sort_by(f64::total_cmp);
-        all[all.len() / 2]
-    };
-    sizes.into_iter().map(|(residues, all)| (residues, median(all))).collect()
-}
-
-/// The paper's size of the operands: three arrays of words (and a modulus for each row, which is
-/// left out).
-pub fn kibibytes(residues: usize) -> f64 {
-    (3 * 8 * residues) as f64 / 1024.0
 }
 
 #[cfg(test)]

@@ -2,21 +2,13 @@
 //! and Figure 1.
 
 mod application;
-mod application_page;
 mod args;
 mod fma;
 mod fma60;
-mod long_page;
+mod keep;
 mod operations;
-mod pages;
-mod peers;
-mod plots;
-mod published;
-mod reach;
-mod results;
 mod rows;
 mod setup;
-mod sixty_page;
 mod sums;
 
 use std::path::Path;
@@ -25,6 +17,7 @@ pub use args::Trace;
 
 use crate::{machine, page, record, yardstick};
 use results::Results;
+use windlass_papers::trace::{pages, plots, reach, results};
 
 /// A part: its name, and what measures it.
 type Part = (&'static str, fn(&Trace, &mut Results));

@@ -10,6 +10,7 @@ use windlass::schemes::ckks::Complex64;
 use windlass_kernels::Isa;
 
 use super::args::Trace;
+use super::keep::keep;
 use super::results::Results;
 use super::setup::{Setup, TOP, spec};
 use crate::threads::with_threads;
@@ -38,7 +39,7 @@ fn precision(s: &Setup, k: u32, isa: Isa, results: &mut Results) {
             ct.precision_bits()
         );
         let bits = Sample { id: what.into(), median: mean, min: worst, rounds: 1 };
-        results.add("precision", (k, TOP), &bits, isa, 1);
+        keep(results, "precision", (k, TOP), &bits, (isa, 1));
     }
 }
 
@@ -78,7 +79,7 @@ pub fn run(args: &Trace, results: &mut Results) {
                     threads,
                 )
             });
-            samples.iter().for_each(|sample| results.add("operation", (k, TOP), sample, isa, threads));
+            samples.iter().for_each(|sample| keep(results, "operation", (k, TOP), sample, (isa, threads)));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Parameters and keys of the measurements.
+//! Keys and ciphertexts of the measurements.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -6,47 +6,10 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::needs::KeyRequest;
-use windlass::rlwe::{Assurance, SecretDistribution};
 use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Engine};
 use windlass::{Approximate, Context, Server};
 use windlass_kernels::Isa;
-
-/// Rescalings of a fresh ciphertext: L = 9 in the paper, ten primes.
-pub const TOP: usize = 9;
-/// Rotate-and-add steps.
-pub const STEPS: u32 = 7;
-
-/// n = 2^15, Δ = 2^40, log Q = 50 + 9·40, ⌈10/k⌉ digits, k special primes of 60 bits in the paper.
-/// Here k of 50, which is as precise where P stays well above the largest digit (210 and 410 bits);
-/// for k = 1, a digit of 50 bits, two of 30.
-pub fn spec(k: u32) -> CkksSpec {
-    with_special_primes(k, if k == 1 { vec![30; 2] } else { vec![50; k as usize] })
-}
-
-/// As [`spec`], with the paper's log P = 60k: 6k/5 special primes of 50 bits, or two of 30.
-pub fn long_spec(k: u32) -> CkksSpec {
-    with_special_primes(k, if k == 1 { vec![30; 2] } else { vec![50; (6 * k).div_ceil(5) as usize] })
-}
-
-fn with_special_primes(k: u32, special_prime_bits: Vec<u32>) -> CkksSpec {
-    CkksSpec {
-        n: 1 << 15,
-        scale_bits: 40,
-        depth: TOP,
-        base_prime_bits: vec![50],
-        special_prime_bits,
-        digits: (TOP + 1).div_ceil(k as usize),
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Paper { name: format!("paper_trace_k{k}") },
-    }
-}
-
-/// Bytes of one switching key for level l (l + 1 primes).
-pub fn key_bytes(spec: &CkksSpec, l: usize) -> f64 {
-    let group = (TOP + 1).div_ceil(spec.digits);
-    let digits = (l + 1).div_ceil(group);
-    (digits * 2 * (l + 1 + spec.special_prime_bits.len()) * spec.n * 8) as f64
-}
+pub use windlass_papers::trace::parameters::{STEPS, TOP, key_bytes, long_spec, spec};
 
 /// The context of one of these parameter sets.
 pub fn context(spec: &CkksSpec, isa: Isa) -> Arc<CkksContext> {

@@ -7,6 +7,7 @@ use windlass::schemes::ckks::{CkksSpec, Complex64};
 use windlass_kernels::Isa;
 
 use super::args::Trace;
+use super::keep::keep;
 use super::results::{GRID, Results};
 use super::setup::{STEPS, Setup, key_bytes, long_spec, spec};
 use crate::threads::with_threads;
@@ -56,7 +57,7 @@ fn point(args: &Trace, results: &mut Results, Kind { part, spec }: Kind, (k, l):
             continue;
         }
         let samples = with_threads(threads, || timed(args, &setup, &chain, &plans, threads));
-        samples.iter().for_each(|sample| results.add(part, (k, l), sample, isa, threads));
+        samples.iter().for_each(|sample| keep(results, part, (k, l), sample, (isa, threads)));
     }
 }
 

@@ -48,7 +48,7 @@ impl InputModulus {
         let fitting = candidates.filter_map(|input| input.fitted(params, formula, spec));
         let short = BootstrapError::ChainTooShort {
             stage: StageName::FrontEnd.to_string(),
-            missing_bits: formula.log2_switched(),
+            missing_bits: formula.log2_switched,
         };
         fitting.min_by(|a, b| sizes(a).total_cmp(&sizes(b))).ok_or(short.into())
     }
@@ -76,7 +76,7 @@ impl InputModulus {
 
     /// The same with the level of arrival and the bits that are needed there, if the noise fits.
     fn fitted(self, params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> Option<Self> {
-        let log2_whole = formula.log2_switched();
+        let log2_whole = formula.log2_switched;
         let t = formula.prime.pow(formula.message_exponent) as f64;
         let unit = (log2_whole - params.log2_q(self.level)).exp2();
         let added = (rounding(params, spec) + self.switching(params, formula, spec)) * unit;
@@ -164,7 +164,7 @@ pub(super) fn rounding(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
 fn floor(params: &RlweParams, formula: &DecryptionFormula, level: usize) -> f64 {
     let t = formula.prime.pow(formula.message_exponent);
     let rounding = NoiseModel::new(params, t).rounding(2) * Bound::of(2.0 * noise::coefficient_factor(params.shape()));
-    (rounding.bits() - (t as f64).log2() + formula.log2_switched() - params.log2_q(level)).exp2()
+    (rounding.bits() - (t as f64).log2() + formula.log2_switched - params.log2_q(level)).exp2()
 }
 
 #[cfg(test)]

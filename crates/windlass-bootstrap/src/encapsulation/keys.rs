@@ -224,7 +224,7 @@ mod tests {
                 let bound = input.switching(&params, &formula, &spec);
                 assert!(worst > 0.0 && worst < bound && bound < 200.0 * worst, "m = {m}: {worst} of {bound}");
                 // And the bound leaves room in the digits that are removed.
-                let unit = (formula.log2_switched() - params.log2_q(input.level)).exp2();
+                let unit = (formula.log2_switched - params.log2_q(input.level)).exp2();
                 assert!((bound + rounding(&params, &spec)) * unit < DecryptionFormula::BEFORE);
             }
             // The special primes are what is saved.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass_circuits::{
-    DigitMethod, DigitRemoval, DigitSpec, IntegerValued, LocalNull, Method, RootProducts, Searched,
+    DigitMethod, DigitRemoval, DigitSpec, HalvingChain, LocalNull, Method, RootProducts, Searched,
 };
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
@@ -13,7 +13,7 @@ use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, RandomEvents, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::evaluator::{Evaluator, Subtrahend};
+use windlass_schemes::evaluator::{DividedProduct, Evaluator, Subtrahend};
 use windlass_schemes::params::Params;
 use windlass_schemes::plaintext::Plaintext;
 use windlass_schemes::schemes::engine::Engine;
@@ -305,11 +305,25 @@ fn divisions_are_as_forecast() {
     }
 }
 
+/// Takes three digits off integers modulo 2^5: its last product is not divided.
+fn chain_to_two_bits() -> HalvingChain {
+    let steps: [[&[i64]; 3]; 4] = [
+        [&[1], &[1], &[-5]],
+        [&[0, 1], &[-2, 1], &[0, -3]],
+        [&[0, 0, 1], &[2, -4, 1], &[-4, -4, 3]],
+        [&[0, 0, 1, -1], &[-2, -2, -2], &[-2, 1, 0, -1]],
+    ];
+    let product = |(k, step): (usize, &[&[i64]; 3])| {
+        let [left, right, rest] = step.map(<[i64]>::to_vec);
+        DividedProduct { factors: [left, right], rest, divisions: u32::from(k < 3) }
+    };
+    HalvingChain { products: steps.iter().enumerate().map(product).collect() }
+}
+
 /// Chains that divide: each value from those before it, at other levels and modulo smaller powers.
 #[test]
 fn divided_products_are_as_forecast() {
-    let chains =
-        [Searched.halving(&DigitSpec::new(2, 4, 3)).unwrap(), IntegerValued.halving(&DigitSpec::new(2, 5, 3)).unwrap()];
+    let chains = [Searched.halving(&DigitSpec::new(2, 4, 3)).unwrap(), chain_to_two_bits()];
     for ((scheme, chain), r) in [(Scheme::Bgv, &chains[0]), (Scheme::Bfv, &chains[1])].into_iter().zip([4, 5]) {
         let (engine, forecast, fresh) = both(scheme, (45, 2, r));
         let (mut said, mut found) = (vec![expected(&fresh)], vec![fresh]);

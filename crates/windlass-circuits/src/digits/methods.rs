@@ -7,7 +7,7 @@ use windlass_schemes::names::named;
 
 use super::chain::{DigitChain, chain_of_bits};
 use super::halving::HalvingChain;
-use super::halvings::halving;
+use super::halvings::to_bit;
 use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 use super::root_products::RootProducts;
 
@@ -19,8 +19,7 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let others = [Method::Automatic, Method::Of(&IntegerValued)];
-        let all = others.into_iter().chain(DIGIT_METHODS.map(Method::Of));
+        let all = [Method::Automatic].into_iter().chain(DIGIT_METHODS.map(Method::Of));
         let named_methods = all.map(|method| (method.name(), method));
         named(&named_methods.collect::<Vec<_>>(), text, "method of digit removal")
     }
@@ -144,37 +143,6 @@ impl DigitMethod for Searched {
     }
 
     fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
-        (spec.exponent == spec.removed + 1).then(|| halving(spec.removed, 1)).flatten()
-    }
-}
-
-/// Chains of halvings that leave two to six bits ([`HalvingChain`]), for p = 2 and few digits.
-///
-/// Half of the products of [`Searched`] or less. Not chosen by [`super::Method::Automatic`]: the
-/// last product is raised to the level of the argument, which stands in the sum on top of it, so
-/// that what comes after works on more primes than its noise asks for.
-#[derive(Debug, Clone, Copy)]
-pub struct IntegerValued;
-
-impl DigitMethod for IntegerValued {
-    fn name(&self) -> &'static str {
-        "integer-valued"
-    }
-
-    fn citation(&self) -> &'static str {
-        "found by this library's search"
-    }
-
-    fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
-        let known = spec.prime == 2 && halving(spec.removed, spec.exponent - spec.removed).is_some();
-        (!known).then_some("no chain is known for so many digits and bits, or p is not 2")
-    }
-
-    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
-        Vec::new()
-    }
-
-    fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
-        halving(spec.removed, spec.exponent - spec.removed)
+        (spec.exponent == spec.removed + 1).then(|| to_bit(spec.removed)).flatten()
     }
 }

@@ -23,6 +23,6 @@ pub use chain::{ChainValue, DigitChain};
 pub use fixed_point::FixedPointProduct;
 pub use halving::HalvingChain;
 pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
-pub use methods::{ChenHan, DIGIT_METHODS, HaleviShoup, IntegerValued, LeastDegree, LocalNull, Searched};
+pub use methods::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull, Searched};
 pub use removal::DigitRemoval;
 pub use root_products::RootProducts;

@@ -1,5 +1,5 @@
 //! Keeps the arrows pointing up (kernels → ring → rlwe → schemes → circuits → bootstrap → wire → windlass
-//! → {cli, py, service, bench}),
+//! → {cli, py, service, papers → bench}),
 //! `unsafe` behind its fence, and the words of the layers above out of the ring.
 
 mod circles;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
@@ -54,9 +54,19 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_secrets"]),
     ("windlass-py", &["windlass", "windlass_features", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
+    // As any researcher would.
+    ("windlass-papers", &["windlass"]),
     (
         "windlass-bench",
-        &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_features", "windlass_retrieval"],
+        &[
+            "windlass_kernels",
+            "windlass_ring",
+            "windlass_rlwe",
+            "windlass",
+            "windlass_features",
+            "windlass_papers",
+            "windlass_retrieval",
+        ],
     ),
 ];
 

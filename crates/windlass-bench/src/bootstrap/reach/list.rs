@@ -4,8 +4,8 @@ use windlass_kernels::Isa;
 
 use super::super::figures::Measured as Refreshed;
 use crate::goals::Goals;
-use crate::linear::measured::Measured as Product;
 use crate::timing::{Sample, median};
+use windlass_papers::linear::measured::Measured as Product;
 
 /// A row of the list.
 #[derive(Debug, Clone, Copy)]

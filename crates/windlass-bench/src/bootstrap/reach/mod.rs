@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use super::figures::Measured as Refreshed;
 use super::options::{CIRCUIT, MEASURING, PARAMETERS};
 use crate::goals::Goals;
-use crate::linear::measured::Measured as Product;
 use crate::record;
 use crate::siblings::side_by_side;
 use crate::threads::{number, with_threads};
@@ -21,6 +20,7 @@ pub use builds::{Build, Outcome};
 use builds::{operations, processor_seconds};
 use file::{Builds, ReachFile};
 use list::{Case, ROWS, Row, Runs};
+use windlass_papers::linear::measured::Measured as Product;
 
 /// Arguments of `bootstrap --reach`.
 #[derive(Debug, clap::Args)]

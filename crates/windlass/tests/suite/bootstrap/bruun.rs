@@ -1,7 +1,6 @@
 //! Bruun's stages, merged in every way.
 
 use super::*;
-use windlass::bootstrap::BootstrapPreset;
 
 /// Slots of degree 8, 2 and 4, each way merged as it comes and by a search.
 const BRUUN: [(u64, u64, u32, usize, u32); 4] =
@@ -32,27 +31,6 @@ fn bruun_on_ciphertexts() {
     }
 }
 
-/// Set III of Ma et al. by Bruun's stages, merged as in their Table 3, and what one map each way
-/// would take in their place: nothing is made but the plan.
-#[test]
-fn set_3_by_bruuns_stages() {
-    let preset = BootstrapPreset::named("paper_ma24_set3_p131071", Mode::Thin).unwrap();
-    let spec = BootstrapSpec { transform: Transform::BRUUN, partition: Partition::Paper, ..preset.spec };
-    let plan = BootstrapPlan::new(preset.params.rlwe(), (131_071, 1), spec).unwrap();
-    // (1, 7, 12, 15) from either end.
-    assert_eq!(plan.choices().to_slots, [6, 11, 14]);
-    assert_eq!(plan.choices().to_coefficients, [3, 8, 14]);
-    assert_eq!(plan.choices().transform, "bruun");
-    let text = plan.explain();
-    assert!(text.contains("bruun to coefficients 3,8,14, to slots 6,11,14"), "{text}");
-    assert!(plan.output_bits() > plan.least_input_bits() + 300.0, "{text}");
-    let both = plan.unfactored().unwrap();
-    for one in both {
-        assert!(one.automorphisms >= plan.message_ring().slots() && one.factored.1 == 3, "{one}");
-        assert!(one.price > 10.0 * one.factored.0 && one.constant_bytes > 1e10, "{one}");
-    }
-}
-
 /// All stages in one map: its automorphisms are as many as were counted.
 #[test]
 fn one_map_each_way_is_what_was_counted() {
@@ -69,8 +47,4 @@ fn one_map_each_way_is_what_was_counted() {
         assert_eq!(works[1], counted[1].automorphisms.to_string(), "{}", single.explain());
         assert!(single.output_bits() >= merged.output_bits());
     }
-    // The table has nothing for other rings.
-    let spec = BootstrapSpec { partition: Partition::Paper, ephemeral_weight: 6, ..BootstrapSpec::default() };
-    let refused = plan(params(64, 16), (7, 1), spec);
-    assert!(matches!(refused, Err(Error::Bootstrap(BootstrapError::Unsupported { .. }))), "{refused:?}");
 }

@@ -30,6 +30,6 @@ fn indices_beyond_2015_on_the_mock() {
 #[test]
 fn indices_beyond_2015_on_ciphertexts() {
     for (mode, set) in [(Mode::Thin, [0, 5, 7, 9]), (Mode::Packed, [1, 2, 5, 8])] {
-        on_ciphertexts(&set.map(|i| INDICES[i]), mode, FrontEnd::PrimePower);
+        on_ciphertexts(&set.map(|i| INDICES[i]), mode);
     }
 }

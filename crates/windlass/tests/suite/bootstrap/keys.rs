@@ -132,22 +132,10 @@ fn a_plan_with_few_keys_is_found_or_refused() {
     }
 }
 
-/// Table 5 of 2018 compares with maps of one automorphism after the other, by default keys.
 #[test]
-fn the_old_maps_of_2018_by_name() {
-    for (set, spec) in [cases().swap_remove(0), cases().swap_remove(4), cases().swap_remove(3)] {
-        let [old, new] = [MapChoice::OLD_2018, MapChoice::AUTOMATIC]
-            .map(|maps| planned(set, BootstrapSpec { maps, keys: Some(KeyStrategy::Default), ..spec.clone() }));
-        assert!(old.price() > new.price(), "{}\n{}", old.explain(), new.explain());
-        assert!(old.explain().contains("maps old-2018; default keys"), "{}", old.explain());
-        let implied = planned(set, BootstrapSpec { maps: MapChoice::OLD_2018, ..spec });
-        assert_eq!(implied.required_keys(), old.required_keys());
-        assert!(implied.required_keys().is_subset(&keys_of(&implied, KeyStrategy::Default)));
-        on_the_mock_with(&old, 0..1);
-    }
-    let spec = BootstrapSpec { maps: MapChoice::OLD_2018, ephemeral_weight: 6, ..BootstrapSpec::default() };
-    with_parameters(params(105, 14), (2, 1), spec.clone());
-    // A strategy that the keys do not carry is refused by the key that it lacks.
+fn a_strategy_that_the_keys_do_not_carry_is_refused() {
+    let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+    // By the key that it lacks.
     let (maps, keys) = (MapChoice::from(Strategy::HOISTED), Some(KeyStrategy::Minimal));
     let refused = plan(params(1023, 16), (2, 1), BootstrapSpec { maps, keys, ..spec });
     assert!(matches!(refused, Err(Error::MissingGaloisKey { .. })), "{refused:?}");

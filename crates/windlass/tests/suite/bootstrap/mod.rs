@@ -1,6 +1,5 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
-mod appendix_a;
 mod batches;
 mod bruun;
 mod circuits;
@@ -24,8 +23,8 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::bootstrap::{
-    BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, Encapsulation,
-    FrontEnd, Mode, Partition, Progress, Refresh, Transform,
+    BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, Encapsulation, Mode,
+    Partition, Progress, Refresh, Transform,
 };
 use windlass::rlwe::{EvaluationKeys, RlweParams, RlweSpec};
 use windlass::schemes::clear::Clear;
@@ -108,29 +107,18 @@ fn searched_partitions_on_the_mock() {
 
 #[test]
 fn thin_on_ciphertexts() {
-    on_ciphertexts(&SETS, Mode::Thin, FrontEnd::PrimePower);
-    on_ciphertexts(&[(4369, 2, 1, 16, 12)], Mode::Thin, FrontEnd::PrimePower);
+    on_ciphertexts(&SETS, Mode::Thin);
+    on_ciphertexts(&[(4369, 2, 1, 16, 12)], Mode::Thin);
 }
 
 #[test]
 fn packed_on_ciphertexts() {
-    on_ciphertexts(&SETS, Mode::Packed, FrontEnd::PrimePower);
+    on_ciphertexts(&SETS, Mode::Packed);
 }
 
 #[test]
 fn packed_on_ciphertexts_of_256_slots() {
-    on_ciphertexts(&[(4369, 2, 1, 16, 12)], Mode::Packed, FrontEnd::PrimePower);
-}
-
-#[test]
-fn the_formula_of_2015_on_ciphertexts() {
-    on_ciphertexts(&SETS, Mode::Thin, FrontEnd::NearPrimePower);
-}
-
-#[test]
-fn the_formula_of_2015_packed() {
-    let sets = [SETS[0], SETS[1], SETS[2], SETS[3], SETS[4]];
-    on_ciphertexts(&sets, Mode::Packed, FrontEnd::NearPrimePower);
+    on_ciphertexts(&[(4369, 2, 1, 16, 12)], Mode::Packed);
 }
 
 /// Two first primes that fit a word together: the front end reads both.
@@ -161,18 +149,11 @@ fn an_ephemeral_key_without_special_primes() {
         assert!(digits.least_input_bits() <= special.least_input_bits() + 2.0, "{}", digits.explain());
         with_parameters(rlwe.clone(), *modulus, spec(Encapsulation::Digits));
     }
-    let near = BootstrapSpec {
-        front_end: FrontEnd::NearPrimePower,
-        encapsulation: Encapsulation::Digits,
-        ephemeral_weight: 6,
-        ..BootstrapSpec::default()
-    };
-    with_parameters(params(64, 16), (7, 1), near);
 }
 
-fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode, front_end: FrontEnd) {
+fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode) {
     for &(m, p, r, primes, weight) in sets {
-        let spec = BootstrapSpec { mode, front_end, ephemeral_weight: weight, ..BootstrapSpec::default() };
+        let spec = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
         with_parameters(params(m, primes), (p, r), spec);
     }
 }

@@ -110,12 +110,6 @@ fn many_frobenius_powers_on_ciphertexts() {
 }
 
 #[test]
-fn monomials_with_the_formula_of_2015() {
-    let spec = BootstrapSpec { front_end: FrontEnd::NearPrimePower, ..packed(Unpacking::Monomials, 6) };
-    with_parameters(params(64, 16), (7, 1), spec);
-}
-
-#[test]
 fn monomials_cost_less_capacity_and_fewer_keys() {
     // d = 64.
     let left = |plan: &BootstrapPlan| plan.output_bits() - plan.least_input_bits();

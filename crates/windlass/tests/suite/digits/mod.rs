@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
     ChenHan, DIGIT_METHODS, DigitMethod, DigitRemoval, DigitRetention, DigitSpec, DigitStep, FixedPointProduct,
-    HaleviShoup, IntegerValued, LastStep, LeastDegree, LocalNull, Method, RootProducts, Searched,
+    HaleviShoup, LastStep, LeastDegree, LocalNull, Method, RootProducts, Searched,
 };
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
@@ -208,15 +208,13 @@ fn ciphertexts_of_other_moduli_are_refused() {
 fn digits_of_ciphertexts() {
     let mut rng = ChaCha20Rng::from_seed([5; 32]);
     for (m, p, e, v, bound) in [
-        (105, 2, 6, 4, None),
         (105, 2, 8, 7, None),
         (64, 3, 3, 1, None),
         (64, 257, 2, 1, Some(8)),
         (64, 257, 2, 1, Some(12)),
         (64, 257, 2, 1, Some(13)),
     ] {
-        let method = if (p, e) == (2, 6) { Method::Of(&IntegerValued) } else { Method::Automatic };
-        let removal = DigitRemoval::new(DigitSpec { bound, method, ..DigitSpec::new(p, e, v) }).unwrap();
+        let removal = DigitRemoval::new(DigitSpec { bound, ..DigitSpec::new(p, e, v) }).unwrap();
         let half = bound.unwrap_or((p.pow(v) - 1) / 2);
         let context = context(Scheme::Bgv, (p, e), chain(m, &[50; 9], &[50; 3]));
         let inputs: Vec<u64> = (0..context.slots())
@@ -247,7 +245,6 @@ fn methods_are_chosen_by_name_and_cite_their_papers() {
         assert_eq!((method.name(), name.parse::<Method>().unwrap().name()), (name, name));
         assert!(method.citation().contains(paper), "{}", method.citation());
     }
-    assert_eq!("integer-valued".parse::<Method>().unwrap().name(), IntegerValued.name());
 }
 
 /// The second square of a bit gains two precisions (Halevi–Shoup 2015, §5.3.1): 5 + 4 + 3 + 2 + 2 +
@@ -292,28 +289,6 @@ fn halvings_take_one_product_for_each_digit() {
     }
     // Beyond, digits have rows of their own.
     assert!(DigitRemoval::new(DigitSpec::new(2, 9, 8)).unwrap().products() > 8);
-}
-
-/// For some more products they leave two bits and more, where they are asked for: every residue.
-#[test]
-fn halvings_leave_more_than_one_bit() {
-    let chain = |v, r| DigitSpec { method: Method::Of(&IntegerValued), ..DigitSpec::new(2, v + r, v) };
-    for (v, r, products) in [(2, 2, 3), (4, 2, 5), (6, 2, 7), (3, 3, 5), (4, 3, 6), (2, 4, 4), (3, 4, 6), (2, 6, 5)] {
-        let removal = DigitRemoval::new(chain(v, r)).unwrap();
-        assert_eq!(removal.products(), products, "{}", removal.explain());
-        let slots = Arc::new(SlotRing::new(1023, 2, v + r, Isa::best()).unwrap());
-        check(&slots, &removal, &(0..1 << (v + r)).collect::<Vec<u64>>());
-        assert_ne!(DigitRemoval::new(DigitSpec::new(2, v + r, v)).unwrap().spec().method.name(), "integer-valued");
-    }
-    let other_prime = DigitSpec { method: Method::Of(&IntegerValued), ..DigitSpec::new(3, 4, 2) };
-    for refused in [chain(7, 2), chain(5, 3), other_prime] {
-        match DigitRemoval::new(refused).unwrap_err() {
-            Error::Unplannable { strategy, reason } => {
-                assert!(strategy == "integer-valued" && reason.contains("no chain is known"), "{reason}");
-            }
-            other => panic!("{other}"),
-        }
-    }
 }
 
 /// The square of a square of a bit knows it modulo 16; a square of anything else gains one bit.
@@ -502,12 +477,11 @@ fn fixed_point_products_round_to_the_nearest() {
 /// A plan for e digits on integers modulo smaller powers of p: as many digits go.
 #[test]
 fn plans_serve_smaller_moduli() {
-    for (m, p, e, v) in [(1023, 2, 8, 3), (1023, 2, 5, 4), (1023, 2, 8, 2), (1023, 2, 7, 3), (121, 3, 4, 2)] {
+    for (m, p, e, v) in [(1023, 2, 8, 3), (1023, 2, 5, 4), (121, 3, 4, 2)] {
         let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
         let clear = Clear::new(&slots);
-        let halvings = matches!((e, v), (8, 2) | (7, 3)).then_some(Method::Of(&IntegerValued));
         let methods = METHODS.into_iter().chain((p == 2).then_some(Method::Of(&Searched)));
-        for method in methods.chain(halvings) {
+        for method in methods {
             let removal = DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).unwrap();
             for exponent in v + 1..=e {
                 let all: Vec<u64> = (0..p.pow(exponent)).collect();
