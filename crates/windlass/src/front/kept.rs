@@ -17,8 +17,11 @@ pub(super) struct Kept {
     clock: u64,
 }
 
+/// Constants of any circuit.
+pub(super) type Prepared = Arc<dyn Any + Send + Sync>;
+
 struct Constants {
-    prepared: Arc<dyn Any + Send + Sync>,
+    prepared: Prepared,
     /// Bytes of process memory; 0 for constants in mapped files, which are always kept.
     bytes: usize,
     /// The clock at their last use.
@@ -28,17 +31,20 @@ struct Constants {
 impl Kept {
     /// The constants kept for a place.
     pub fn get<P: Send + Sync + 'static>(&mut self, place: (u64, usize)) -> Option<Arc<P>> {
+        self.used_now(place)?.downcast().ok()
+    }
+
+    fn used_now(&mut self, place: (u64, usize)) -> Option<Prepared> {
         self.clock += 1;
         let own = self.list.get_mut(&place)?;
         own.used = self.clock;
-        Arc::clone(&own.prepared).downcast().ok()
+        Some(Arc::clone(&own.prepared))
     }
 
     /// Keeps constants and replaces earlier ones of the same place. Then drops constants of this
     /// circuit for other levels, least recently used first, until they fit into `OTHER_LEVELS`.
-    pub fn keep<P: Send + Sync + 'static>(&mut self, place: (u64, usize), prepared: &Arc<P>, bytes: usize) {
+    pub fn keep(&mut self, place: (u64, usize), prepared: Prepared, bytes: usize) {
         self.clock += 1;
-        let prepared = Arc::clone(prepared) as Arc<dyn Any + Send + Sync>;
         self.list.insert(place, Constants { prepared, bytes, used: self.clock });
         let others = |(own, kept): &(&(u64, usize), &Constants)| own.0 == place.0 && **own != place && kept.bytes > 0;
         let mut others: Vec<(u64, usize, (u64, usize))> =
@@ -69,12 +75,12 @@ mod tests {
         let (mut kept, third) = (Kept::default(), OTHER_LEVELS / 3);
         let made = |level: usize| Arc::new(level);
         for level in 1..=4 {
-            kept.keep((7, level), &made(level), third);
+            kept.keep((7, level), made(level), third);
         }
-        kept.keep((8, 1), &made(1), 10 * OTHER_LEVELS);
+        kept.keep((8, 1), made(1), 10 * OTHER_LEVELS);
         // Three others fit beside the last; the first is used once more, so the second goes.
         assert_eq!(kept.get::<usize>((7, 1)).as_deref(), Some(&1));
-        kept.keep((7, 5), &made(5), third);
+        kept.keep((7, 5), made(5), third);
         let levels = [1, 2, 3, 4, 5].map(|level| kept.get::<usize>((7, level)).is_some());
         assert_eq!(levels, [true, false, true, true, true]);
         assert!(kept.get::<usize>((8, 1)).is_some());
@@ -84,10 +90,10 @@ mod tests {
     fn constants_in_files_stay() {
         let mut kept = Kept::default();
         for level in 1..=4 {
-            kept.keep((7, level), &Arc::new(level), 0);
+            kept.keep((7, level), Arc::new(level), 0);
         }
-        kept.keep((7, 9), &Arc::new(9usize), 10 * OTHER_LEVELS);
-        kept.keep((7, 10), &Arc::new(10usize), 10 * OTHER_LEVELS);
+        kept.keep((7, 9), Arc::new(9usize), 10 * OTHER_LEVELS);
+        kept.keep((7, 10), Arc::new(10usize), 10 * OTHER_LEVELS);
         assert!((1..=4).all(|level| kept.get::<usize>((7, level)).is_some()));
         assert!(kept.get::<usize>((7, 9)).is_none() && kept.get::<usize>((7, 10)).is_some());
         kept.clear();

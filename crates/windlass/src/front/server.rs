@@ -4,15 +4,16 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::circuit::{Circuit, GridCircuit};
+use super::circuit::{Circuit, GridCircuit, ListCircuit};
 use super::context::Context;
 use super::family::{Exact, ExactFamily, Family};
-use super::kept::Kept;
+use super::kept::{Kept, Prepared};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::Integer;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
-use crate::circuits::linear::{Plannable, Prepares};
-use crate::circuits::{LinearPlan, SlotTable};
+#[cfg(doc)]
+use crate::circuits::LinearPlan;
+use crate::circuits::SlotTable;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
@@ -83,24 +84,21 @@ impl<F: Family> Server<F> {
     ///
     /// # Errors
     /// As [`Self::apply`].
-    pub fn apply_each<R: Plannable + 'static>(
+    pub fn apply_each<C: ListCircuit<F::Engine>>(
         &self,
-        plan: &LinearPlan<R>,
+        plan: &C,
         inputs: &[CiphertextOf<F>],
-    ) -> Result<Vec<CiphertextOf<F>>>
-    where
-        F::Engine: Prepares<R>,
-    {
+    ) -> Result<Vec<CiphertextOf<F>>> {
         if F::refreshing(&self.engine, &self.refreshers).is_some() {
             return inputs.iter().map(|input| self.apply(plan, input)).collect();
         }
         self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
-        let level = |input| self.engine.level_for(input);
-        let levels: Vec<usize> = inputs.iter().map(level).collect::<Result<_>>()?;
+        let places = inputs.iter().map(|input| plan.place(&self.engine, input));
+        let places: Vec<_> = places.collect::<Result<_>>()?;
         let (mut images, mut rest) = (Vec::with_capacity(inputs.len()), inputs);
-        for alike in levels.chunk_by(|a, b| a == b) {
+        for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
-            images.extend(plan.apply_each(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
+            images.extend(plan.run_list(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
             rest = later;
         }
         Ok(images)
@@ -170,12 +168,12 @@ impl<F: Family> Server<F> {
         }
         // Two threads may both get here; then the work is done twice with the same result.
         let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
-        self.lock().keep(place, &prepared, circuit.prepared_bytes(&prepared));
+        self.lock().keep(place, prepared.clone(), circuit.prepared_bytes(&prepared));
         Ok(prepared)
     }
 
     /// Keeps the constants of a circuit, which lie in a file, and replaces those kept before.
-    pub(super) fn keep<P: Send + Sync + 'static>(&self, place: (u64, usize), prepared: &Arc<P>) {
+    pub(super) fn keep(&self, place: (u64, usize), prepared: Prepared) {
         self.lock().keep(place, prepared, 0);
     }
 
