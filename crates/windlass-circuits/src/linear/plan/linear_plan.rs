@@ -37,7 +37,31 @@ const DIGITS: usize = 4;
 /// Plans made so far.
 static PLANS: AtomicU64 = AtomicU64::new(0);
 
-impl<R: Plannable> LinearMap<R> {
+/// A representation whose plans this crate makes.
+///
+/// The planner is generic over representations. A program that called it would compile it. The
+/// implementations of this trait have no type parameters, so this crate compiles it, once for each.
+pub trait Planned: Plannable {
+    /// [`LinearPlan::for_grid`].
+    ///
+    /// # Errors
+    /// As there.
+    fn plan(grid: &LinearGrid<Self>, spec: &PlanSpec) -> Result<LinearPlan<Self>>;
+}
+
+impl Planned for Arc<SlotRing> {
+    fn plan(grid: &LinearGrid, spec: &PlanSpec) -> Result<LinearPlan> {
+        LinearPlan::cheapest(grid, spec)
+    }
+}
+
+impl Planned for ComplexSlots {
+    fn plan(grid: &LinearGrid<Self>, spec: &PlanSpec) -> Result<LinearPlan<Self>> {
+        LinearPlan::cheapest(grid, spec)
+    }
+}
+
+impl<R: Planned> LinearMap<R> {
     /// The cheapest plan for this map, by the default prices. See [`LinearPlan::new`].
     ///
     /// # Errors
@@ -54,7 +78,7 @@ impl LinearPlan<ComplexSlots> {
     }
 }
 
-impl<R: Plannable> LinearPlan<R> {
+impl<R: Planned> LinearPlan<R> {
     /// Chooses a factoring of the map's support: the cheapest that the strategy offers and the keys
     /// allow.
     ///
@@ -70,6 +94,12 @@ impl<R: Plannable> LinearPlan<R> {
     ///
     /// Errors: as [`Self::new`].
     pub fn for_grid(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Self> {
+        R::plan(grid, spec)
+    }
+}
+
+impl<R: Plannable> LinearPlan<R> {
+    fn cheapest(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Self> {
         let chosen = choose(grid, spec)?;
         let number = PLANS.fetch_add(1, Ordering::Relaxed);
         let (method, count, price) = (chosen.method, chosen.count, chosen.price);

@@ -25,7 +25,7 @@ mod tree;
 
 pub use cost::{CostModel, OperationCount};
 pub use factoring::{Cofactors, Factoring, Powers, Route, Walk};
-pub use linear_plan::LinearPlan;
+pub use linear_plan::{LinearPlan, Planned};
 pub use spec::{ConstantForm, HoistMode, PlanSpec};
 pub use strategy::{MapStrategy, Proposal, Strategy, Support};
 
