@@ -2,16 +2,21 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of bytes that the constants of one circuit may occupy for levels other than
 /// the most recently used one. CKKS needs separate constants for each level, so a loop of s steps
 /// would otherwise need s times the memory of one step.
 const OTHER_LEVELS: usize = 256 << 20;
 
+/// The cache, behind a lock. All but one line of it is the same for every type of constants, so
+/// programs do not compile it again.
+#[derive(Default)]
+pub(super) struct Kept(Mutex<List>);
+
 /// Constants, by the number of their circuit and their level.
 #[derive(Default)]
-pub(super) struct Kept {
+struct List {
     list: HashMap<(u64, usize), Constants>,
     /// Number of accesses so far; it orders them by time.
     clock: u64,
@@ -30,20 +35,39 @@ struct Constants {
 
 impl Kept {
     /// The constants kept for a place.
-    pub fn get<P: Send + Sync + 'static>(&mut self, place: (u64, usize)) -> Option<Arc<P>> {
-        self.used_now(place)?.downcast().ok()
+    pub fn get<P: Send + Sync + 'static>(&self, place: (u64, usize)) -> Option<Arc<P>> {
+        self.get_any(place)?.downcast().ok()
     }
 
-    fn used_now(&mut self, place: (u64, usize)) -> Option<Prepared> {
+    fn get_any(&self, place: (u64, usize)) -> Option<Prepared> {
+        self.lock().get(place)
+    }
+
+    /// Keeps constants and replaces earlier ones of the same place. Then drops constants of this
+    /// circuit for other levels, least recently used first, until they fit into `OTHER_LEVELS`.
+    pub fn keep(&self, place: (u64, usize), prepared: Prepared, bytes: usize) {
+        self.lock().keep(place, prepared, bytes);
+    }
+
+    /// Drops all constants.
+    pub fn clear(&self) {
+        self.lock().list.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, List> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl List {
+    fn get(&mut self, place: (u64, usize)) -> Option<Prepared> {
         self.clock += 1;
         let own = self.list.get_mut(&place)?;
         own.used = self.clock;
         Some(Arc::clone(&own.prepared))
     }
 
-    /// Keeps constants and replaces earlier ones of the same place. Then drops constants of this
-    /// circuit for other levels, least recently used first, until they fit into `OTHER_LEVELS`.
-    pub fn keep(&mut self, place: (u64, usize), prepared: Prepared, bytes: usize) {
+    fn keep(&mut self, place: (u64, usize), prepared: Prepared, bytes: usize) {
         self.clock += 1;
         self.list.insert(place, Constants { prepared, bytes, used: self.clock });
         let others = |(own, kept): &(&(u64, usize), &Constants)| own.0 == place.0 && **own != place && kept.bytes > 0;
@@ -59,11 +83,6 @@ impl Kept {
             bytes -= own;
         }
     }
-
-    /// Drops all constants.
-    pub fn clear(&mut self) {
-        self.list.clear();
-    }
 }
 
 #[cfg(test)]
@@ -72,7 +91,7 @@ mod tests {
 
     #[test]
     fn levels_that_were_not_used_for_longest_are_let_go() {
-        let (mut kept, third) = (Kept::default(), OTHER_LEVELS / 3);
+        let (kept, third) = (Kept::default(), OTHER_LEVELS / 3);
         let made = |level: usize| Arc::new(level);
         for level in 1..=4 {
             kept.keep((7, level), made(level), third);
@@ -88,7 +107,7 @@ mod tests {
 
     #[test]
     fn constants_in_files_stay() {
-        let mut kept = Kept::default();
+        let kept = Kept::default();
         for level in 1..=4 {
             kept.keep((7, level), Arc::new(level), 0);
         }

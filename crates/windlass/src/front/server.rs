@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::circuit::{Circuit, GridCircuit, ListCircuit};
 use super::context::Context;
@@ -25,7 +25,7 @@ pub struct Server<F: Family = Exact> {
     context: Context<F>,
     engine: F::Engine,
     refreshers: F::Refreshers,
-    prepared: Mutex<Kept>,
+    prepared: Kept,
 }
 
 impl<F: Family> fmt::Debug for Server<F> {
@@ -38,7 +38,7 @@ type CiphertextOf<F> = <<F as Family>::Engine as Switching>::Ciphertext;
 
 impl<F: Family> Server<F> {
     pub(crate) fn new(context: Context<F>, (engine, refreshers): (F::Engine, F::Refreshers)) -> Self {
-        Self { context, engine, refreshers, prepared: Mutex::default() }
+        Self { context, engine, refreshers, prepared: Kept::default() }
     }
 
     /// The context.
@@ -142,11 +142,7 @@ impl<F: Family> Server<F> {
 
     /// Frees the memory of all converted constants.
     pub fn forget(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.prepared.clear();
     }
 
     fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<Arc<C::Prepared>> {
@@ -163,18 +159,18 @@ impl<F: Family> Server<F> {
         circuit: &C,
         place: (u64, usize),
     ) -> Result<Arc<C::Prepared>> {
-        if let Some(prepared) = self.lock().get(place) {
+        if let Some(prepared) = self.prepared.get(place) {
             return Ok(prepared);
         }
         // Two threads may both get here; then the work is done twice with the same result.
         let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
-        self.lock().keep(place, prepared.clone(), circuit.prepared_bytes(&prepared));
+        self.prepared.keep(place, prepared.clone(), circuit.prepared_bytes(&prepared));
         Ok(prepared)
     }
 
     /// Keeps the constants of a circuit, which lie in a file, and replaces those kept before.
     pub(super) fn keep(&self, place: (u64, usize), prepared: Prepared) {
-        self.lock().keep(place, prepared, 0);
+        self.prepared.keep(place, prepared, 0);
     }
 
     /// Refuses a circuit if keys are missing, or if a key does not reach the level of the input.
