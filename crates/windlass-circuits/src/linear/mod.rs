@@ -19,7 +19,9 @@ pub mod plan;
 mod run;
 
 pub use map::{ComplexMap, ComplexSlots, InSlots, LinearGrid, LinearMap, Plannable, Representation};
-pub use plan::{ConstantForm, CostModel, HoistMode, LinearPlan, MapStrategy, OperationCount, PlanSpec, Strategy};
+pub use plan::{
+    ConstantForm, CostModel, HoistMode, LinearPlan, MapStrategy, OperationCount, PlanSpec, Planned, Strategy,
+};
 pub use run::{EncryptedMatrix, Folded, MapNorms, PreparedPlan, Prepares};
 
 pub(crate) use build::{check_rectangular, dense_entries};

@@ -47,7 +47,7 @@ impl MatrixPlan {
         let modulus = slots.modulus();
         let residues = entries.into_iter().map(|(row, column, value)| (row, column, value.residue(modulus)));
         let entries = residues.filter(|&(_, _, value)| value != 0).collect();
-        of_matrix(slots, Matrix { height, width, entries }, spec)
+        of_integers(slots, Matrix { height, width, entries }, spec)
     }
 }
 
@@ -87,8 +87,18 @@ impl MatrixPlan<ComplexSlots> {
                 kept.push((row, column, value));
             }
         }
-        of_matrix(slots, Matrix { height, width, entries: kept }, spec)
+        of_numbers(slots, Matrix { height, width, entries: kept }, spec)
     }
+}
+
+/// [`of_matrix`] of integers, compiled once for all types of them.
+fn of_integers(slots: &Arc<SlotRing>, matrix: Matrix<u64>, spec: &MatrixSpec) -> Result<MatrixPlan> {
+    of_matrix(slots, matrix, spec)
+}
+
+/// [`of_matrix`] of complex numbers, compiled once for all types that become such.
+fn of_numbers(slots: &ComplexSlots, matrix: Matrix<Complex64>, spec: &MatrixSpec) -> Result<MatrixPlan<ComplexSlots>> {
+    of_matrix(slots, matrix, spec)
 }
 
 /// Chooses, then encodes what was chosen: a folded matrix is a sparse one with its entries moved.

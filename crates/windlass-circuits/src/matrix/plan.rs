@@ -10,7 +10,7 @@ use windlass_schemes::switching::Switching;
 
 use super::fold::Side;
 use crate::linear::{
-    ComplexSlots, CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares,
+    ComplexSlots, CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, Planned, PreparedPlan, Prepares,
 };
 use crate::trace::TracePlan;
 
@@ -94,6 +94,31 @@ impl MatrixPlan<ComplexSlots> {
     }
 }
 
+impl<R: Planned> MatrixPlan<R> {
+    /// The plan in words, by the prices that chose it. See [`Self::explain_at`].
+    pub fn explain(&self) -> String {
+        self.explain_at(&self.products.spec().cost)
+    }
+
+    /// As [`Self::explain`], with times and sizes by other prices: `context.prices()`,
+    /// [`CostModel::measure`].
+    pub fn explain_at(&self, prices: &CostModel) -> String {
+        let way = match &self.folded {
+            None => "direct".to_owned(),
+            Some(FoldedSum { side, sum }) => {
+                let blocks: u64 = sum.chain().factors().iter().map(|factor| factor.count).product();
+                match side {
+                    Side::Rows => format!("folded, {blocks} blocks to add"),
+                    Side::Columns => format!("folded, {blocks} copies of the vector"),
+                }
+            }
+        };
+        let sum = self.any_sum().map_or(String::new(), |sum| format!("\n{}", sum.explain_at(prices)));
+        let (rows, columns) = (self.rows, self.columns);
+        format!("matrix of {rows} x {columns}, {way}\n{}{sum}", self.products.explain_at(prices))
+    }
+}
+
 impl<R: Plannable> MatrixPlan<R> {
     pub(super) fn new(
         products: LinearPlan<R>,
@@ -165,29 +190,6 @@ impl<R: Plannable> MatrixPlan<R> {
     /// The predicted time, in the unit of the prices.
     pub fn price(&self) -> f64 {
         self.products.price() + self.any_sum().map_or(0.0, TracePlan::price)
-    }
-
-    /// The plan in words, by the prices that chose it. See [`Self::explain_at`].
-    pub fn explain(&self) -> String {
-        self.explain_at(&self.products.spec().cost)
-    }
-
-    /// As [`Self::explain`], with times and sizes by other prices: `context.prices()`,
-    /// [`CostModel::measure`].
-    pub fn explain_at(&self, prices: &CostModel) -> String {
-        let way = match &self.folded {
-            None => "direct".to_owned(),
-            Some(FoldedSum { side, sum }) => {
-                let blocks: u64 = sum.chain().factors().iter().map(|factor| factor.count).product();
-                match side {
-                    Side::Rows => format!("folded, {blocks} blocks to add"),
-                    Side::Columns => format!("folded, {blocks} copies of the vector"),
-                }
-            }
-        };
-        let sum = self.any_sum().map_or(String::new(), |sum| format!("\n{}", sum.explain_at(prices)));
-        let (rows, columns) = (self.rows, self.columns);
-        format!("matrix of {rows} x {columns}, {way}\n{}{sum}", self.products.explain_at(prices))
     }
 
     /// By this number, which only its copies share, constants are tied to the plan.

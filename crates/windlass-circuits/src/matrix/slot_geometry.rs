@@ -9,11 +9,11 @@ use windlass_schemes::error::Result;
 
 use super::fold::{Fold, Line, Side};
 use crate::linear::map::norms_of_entries;
-use crate::linear::{ComplexSlots, LinearGrid, Plannable, Representation};
+use crate::linear::{ComplexSlots, LinearGrid, Planned, Representation};
 use crate::trace::TraceChain;
 
 /// Slots that matrices can be folded on.
-pub(super) trait SlotGeometry: Plannable {
+pub(super) trait SlotGeometry: Planned {
     /// An entry of a matrix.
     type Entry: Copy;
 

@@ -3,17 +3,28 @@
 //! A [`Circuit`] says which level it starts at, which constants it can convert in advance, and how
 //! it runs on an evaluator. A server uses the first to check its keys, and keeps the second from
 //! one call to the next.
+//!
+//! The circuits themselves are generic over evaluators, so a program that calls one compiles it,
+//! with all that it calls. Here each is implemented for the engines of servers one by one, not for
+//! all evaluators. So this crate compiles it, once, and a program that runs it on a [`Server`] does
+//! not.
+//!
+//! [`Server`]: super::Server
+
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
 
 use crate::circuits::complex::Polynomial;
-use crate::circuits::linear::{Plannable, Prepares};
+use crate::circuits::linear::Prepares;
 use crate::circuits::{
-    Comparison, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan, Membership,
-    PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
+    Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
 };
 use crate::error::Result;
-use crate::evaluator::Evaluator;
 use crate::lookup::IndexBits;
-use crate::schemes::ckks;
+use crate::schemes::clear::{Clear, ClearCiphertext};
+use crate::schemes::{self, ckks};
 use crate::switching::Switching;
 
 use super::needs::NeedsKeys;
@@ -76,149 +87,209 @@ pub trait GridCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'
     ) -> Result<Vec<E::Ciphertext>>;
 }
 
-/// Plans whose constants are identified by a number of the plan.
+/// A circuit with one input and one output that also takes a list of inputs at once:
+/// [`LinearPlan`].
+pub trait ListCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'a E::Ciphertext> {
+    /// The output for each input, with constants for the level of all of them.
+    ///
+    /// # Errors
+    /// Errors of the evaluator.
+    fn run_list(
+        &self,
+        prepared: &Self::Prepared,
+        evaluator: &E,
+        inputs: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>>;
+}
+
+macro_rules! of_lists {
+    ($($engine:ty, $ciphertext:ty, $representation:ty;)*) => {
+        $(impl ListCircuit<$engine> for LinearPlan<$representation> {
+            fn run_list(
+                &self,
+                prepared: &Self::Prepared,
+                engine: &$engine,
+                inputs: &[$ciphertext],
+            ) -> Result<Vec<$ciphertext>> {
+                self.apply_each(prepared, engine, inputs)
+            }
+        })*
+    };
+}
+
+of_lists!(
+    schemes::Engine, schemes::Ciphertext, Arc<SlotRing>;
+    Clear, ClearCiphertext, Arc<SlotRing>;
+    ckks::Engine, ckks::Ciphertext, ComplexSlots;
+);
+
+/// Plans whose constants are identified by a number of the plan, on one engine.
 macro_rules! of_plans {
-    ($($plan:ident: $products:expr;)*) => {
-        $(impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for $plan<R> {
-            type Input<'a> = &'a E::Ciphertext;
-            type Prepared = PreparedPlan<E, R>;
+    ($engine:ty, $ciphertext:ty, $representation:ty; $($plan:ident: $products:expr;)*) => {
+        $(impl Circuit<$engine> for $plan<$representation> {
+            type Input<'a> = &'a $ciphertext;
+            type Prepared = PreparedPlan<$engine, $representation>;
 
-            fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
-                evaluator.level_of(input)
+            fn level(&self, engine: &$engine, input: &$ciphertext) -> usize {
+                engine.level_of(input)
             }
 
-            fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
-                Ok(Some((self.number(), evaluator.level_for(input)?)))
+            fn place(&self, engine: &$engine, input: &$ciphertext) -> Result<Option<(u64, usize)>> {
+                Ok(Some((self.number(), engine.level_for(input)?)))
             }
 
-            fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
-                self.prepare_at(evaluator, level)
+            fn prepare(&self, engine: &$engine, level: usize) -> Result<Self::Prepared> {
+                self.prepare_at(engine, level)
             }
 
-            fn prepared_bytes(&self, prepared: &PreparedPlan<E, R>) -> usize {
+            fn prepared_bytes(&self, prepared: &Self::Prepared) -> usize {
                 prepared.bytes()
             }
 
-            fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-                evaluator.run(input, &|evaluator, x| self.apply(prepared, evaluator, x))
+            fn run(&self, prepared: &Self::Prepared, engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
+                engine.run(input, &|engine, x| self.apply(prepared, engine, x))
             }
         }
 
-        impl<R: Plannable + 'static, E: Prepares<R> + 'static> GridCircuit<E> for $plan<R> {
+        impl GridCircuit<$engine> for $plan<$representation> {
             fn inputs(&self) -> usize {
-                let products: fn(&Self) -> &LinearPlan<R> = $products;
+                let products: fn(&Self) -> &LinearPlan<$representation> = $products;
                 products(self).grid().columns()
             }
 
             fn run_grid(
                 &self,
-                prepared: &PreparedPlan<E, R>,
-                evaluator: &E,
-                inputs: &[E::Ciphertext],
-            ) -> Result<Vec<E::Ciphertext>> {
-                self.apply_grid(prepared, evaluator, inputs)
+                prepared: &Self::Prepared,
+                engine: &$engine,
+                inputs: &[$ciphertext],
+            ) -> Result<Vec<$ciphertext>> {
+                self.apply_grid(prepared, engine, inputs)
             }
         })*
     };
 }
 
-of_plans!(LinearPlan: |plan| plan; MatrixPlan: MatrixPlan::products;);
-
-impl<E: Evaluator + 'static> Circuit<E> for PublicInnerProduct {
-    type Input<'a> = &'a E::Ciphertext;
-    type Prepared = PreparedPlan<E>;
-
-    fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
-        evaluator.level_of(input)
-    }
-
-    fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
-        self.weights().place(evaluator, input)
-    }
-
-    fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E>> {
-        self.weights().prepare_at(evaluator, level)
-    }
-
-    fn run(&self, prepared: &PreparedPlan<E>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-        evaluator.run(input, &|evaluator, x| self.apply(prepared, evaluator, x))
-    }
-}
-
-/// Circuits with one input and nothing to prepare.
+/// Circuits with one input and nothing to prepare, on one engine.
 macro_rules! of_one {
-    ($($circuit:ty: $bound:ident),*) => {
-        $(impl<E: $bound + 'static> Circuit<E> for $circuit {
-            type Input<'a> = &'a E::Ciphertext;
+    ($engine:ty, $ciphertext:ty; $($circuit:ty),*) => {
+        $(impl Circuit<$engine> for $circuit {
+            type Input<'a> = &'a $ciphertext;
             type Prepared = ();
 
-            fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
-                evaluator.level_of(input)
+            fn level(&self, engine: &$engine, input: &$ciphertext) -> usize {
+                engine.level_of(input)
             }
 
-            fn prepare(&self, _: &E, _: usize) -> Result<()> {
+            fn prepare(&self, _: &$engine, _: usize) -> Result<()> {
                 Ok(())
             }
 
-            fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-                evaluator.run(input, &|evaluator, x| self.apply(evaluator, x))
+            fn run(&self, (): &(), engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
+                engine.run(input, &|engine, x| self.apply(engine, x))
             }
         })*
     };
 }
 
-of_one!(DigitRemoval: Evaluator, DigitRetention: Evaluator, PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, SlotTable: Evaluator, TracePlan: Switching);
-
-/// Circuits with two inputs and nothing to prepare. After the operation that combines both inputs,
-/// they run the rest through [`Arithmetic::run`] themselves.
+/// Circuits with two inputs and nothing to prepare, on one engine. After the operation that combines
+/// both inputs, they run the rest through [`Arithmetic::run`] themselves.
 macro_rules! of_two {
-    ($($circuit:ty: $second:ty, $level:expr;)*) => {
-        $(impl<E: Evaluator + 'static> Circuit<E> for $circuit {
-            type Input<'a> = (&'a E::Ciphertext, &'a $second);
+    ($engine:ty, $ciphertext:ty; $($circuit:ty: $second:ty, $level:expr;)*) => {
+        $(impl Circuit<$engine> for $circuit {
+            type Input<'a> = (&'a $ciphertext, &'a $second);
             type Prepared = ();
 
             // The operation that combines both inputs runs at the lower of their levels.
-            fn level(&self, evaluator: &E, (a, b): Self::Input<'_>) -> usize {
-                let of_second: fn(&E, &$second) -> usize = $level;
-                evaluator.level_of(a).min(of_second(evaluator, b))
+            fn level(&self, engine: &$engine, (a, b): Self::Input<'_>) -> usize {
+                let of_second: fn(&$engine, &$second) -> usize = $level;
+                engine.level_of(a).min(of_second(engine, b))
             }
 
-            fn prepare(&self, _: &E, _: usize) -> Result<()> {
+            fn prepare(&self, _: &$engine, _: usize) -> Result<()> {
                 Ok(())
             }
 
-            fn run(&self, (): &(), evaluator: &E, (a, b): Self::Input<'_>) -> Result<E::Ciphertext> {
-                self.apply(evaluator, a, b)
+            fn run(&self, (): &(), engine: &$engine, (a, b): Self::Input<'_>) -> Result<$ciphertext> {
+                self.apply(engine, a, b)
             }
         })*
     };
 }
 
-of_two!(
-    Comparison: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
-    FixedPointProduct: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
-    InnerProduct: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
-    Membership: [E::Ciphertext], |evaluator, list| {
-        list.iter().map(|b| evaluator.level_of(b)).max().unwrap_or(0)
+/// All circuits of exact schemes, on one engine.
+macro_rules! exact_circuits {
+    ($engine:ty, $ciphertext:ty) => {
+        of_plans!(
+            $engine, $ciphertext, Arc<SlotRing>;
+            LinearPlan: |plan| plan;
+            MatrixPlan: MatrixPlan::products;
+        );
+
+        of_one!(
+            $engine, $ciphertext;
+            DigitRemoval, DigitRetention, PolynomialPlan, Power, SlotFunction, SlotTable, TracePlan
+        );
+
+        of_two!(
+            $engine, $ciphertext;
+            Comparison: $ciphertext, |engine, b| engine.level_of(b);
+            FixedPointProduct: $ciphertext, |engine, b| engine.level_of(b);
+            InnerProduct: $ciphertext, |engine, b| engine.level_of(b);
+            Membership: [$ciphertext], |engine, list| {
+                list.iter().map(|b| engine.level_of(b)).max().unwrap_or(0)
+            };
+        );
+
+        impl Circuit<$engine> for PublicInnerProduct {
+            type Input<'a> = &'a $ciphertext;
+            type Prepared = PreparedPlan<$engine>;
+
+            fn level(&self, engine: &$engine, input: &$ciphertext) -> usize {
+                engine.level_of(input)
+            }
+
+            fn place(&self, engine: &$engine, input: &$ciphertext) -> Result<Option<(u64, usize)>> {
+                self.weights().place(engine, input)
+            }
+
+            fn prepare(&self, engine: &$engine, level: usize) -> Result<Self::Prepared> {
+                self.weights().prepare_at(engine, level)
+            }
+
+            fn run(&self, prepared: &Self::Prepared, engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
+                engine.run(input, &|engine, x| self.apply(prepared, engine, x))
+            }
+        }
+
+        impl Circuit<$engine> for IndexBits {
+            type Input<'a> = &'a [$ciphertext];
+            type Prepared = ();
+
+            fn level(&self, engine: &$engine, bits: &[$ciphertext]) -> usize {
+                bits.iter().map(|bit| engine.level_of(bit)).max().unwrap_or(0)
+            }
+
+            fn prepare(&self, _: &$engine, _: usize) -> Result<()> {
+                Ok(())
+            }
+
+            fn run(&self, (): &(), engine: &$engine, bits: &[$ciphertext]) -> Result<$ciphertext> {
+                self.select(engine, bits)
+            }
+        }
     };
+}
+
+exact_circuits!(schemes::Engine, schemes::Ciphertext);
+exact_circuits!(Clear, ClearCiphertext);
+
+of_plans!(
+    ckks::Engine, ckks::Ciphertext, ComplexSlots;
+    LinearPlan: |plan| plan;
+    MatrixPlan: MatrixPlan::products;
 );
 
-impl<E: Evaluator + 'static> Circuit<E> for IndexBits {
-    type Input<'a> = &'a [E::Ciphertext];
-    type Prepared = ();
-
-    fn level(&self, evaluator: &E, bits: &[E::Ciphertext]) -> usize {
-        bits.iter().map(|bit| evaluator.level_of(bit)).max().unwrap_or(0)
-    }
-
-    fn prepare(&self, _: &E, _: usize) -> Result<()> {
-        Ok(())
-    }
-
-    fn run(&self, (): &(), evaluator: &E, bits: &[E::Ciphertext]) -> Result<E::Ciphertext> {
-        self.select(evaluator, bits)
-    }
-}
+of_one!(ckks::Engine, ckks::Ciphertext; TracePlan);
 
 impl Circuit<ckks::Engine> for Polynomial {
     type Input<'a> = &'a ckks::Ciphertext;

@@ -227,7 +227,7 @@ macro_rules! prepared {
                 plan: &LinearPlan<$representation>,
                 constants: PreparedPlan<<$family as Family>::Engine, $representation>,
             ) {
-                self.keep((plan.number(), constants.level()), &Arc::new(constants));
+                self.keep((plan.number(), constants.level()), Arc::new(constants));
             }
         }
     };

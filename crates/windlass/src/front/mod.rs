@@ -23,7 +23,7 @@ mod setting;
 mod slot_packing;
 mod steps;
 
-pub use circuit::{Circuit, GridCircuit};
+pub use circuit::{Circuit, GridCircuit, ListCircuit};
 pub use client::Client;
 pub use context::Context;
 pub use family::{Approximate, Exact, ExactFamily, Family, Mock};

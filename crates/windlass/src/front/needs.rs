@@ -14,8 +14,8 @@ use crate::bootstrap::BootstrapPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
 use crate::circuits::{
-    Comparison, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan, Membership,
-    PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
+    Membership, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -63,8 +63,12 @@ impl KeyRequest {
 
     /// This request with Galois keys for every level added.
     pub fn with_galois(mut self, elements: impl IntoIterator<Item = u64>) -> Self {
-        self.galois.extend(elements.into_iter().map(|element| (element, KeyLevel::Top)));
+        elements.into_iter().for_each(|element| self.add_galois(element));
         self
+    }
+
+    fn add_galois(&mut self, element: u64) {
+        self.galois.insert(element, KeyLevel::Top);
     }
 
     /// Galois keys for the rotations and Frobenius powers of a ring, as a [`KeyStrategy`] selects
@@ -135,19 +139,27 @@ impl NeedsKeys for Products {
     }
 }
 
-impl<R: Plannable> NeedsKeys for LinearPlan<R> {
-    fn key_request(&self) -> KeyRequest {
-        let name = format!("a linear map on {}", self.grid().representation().describe());
-        KeyRequest::none(name).with_galois(self.required_keys())
-    }
+/// Plans over one representation of constants.
+macro_rules! of_plans {
+    ($representation:ty) => {
+        impl NeedsKeys for LinearPlan<$representation> {
+            fn key_request(&self) -> KeyRequest {
+                let name = format!("a linear map on {}", self.grid().representation().describe());
+                KeyRequest::none(name).with_galois(self.required_keys())
+            }
+        }
+
+        impl NeedsKeys for MatrixPlan<$representation> {
+            fn key_request(&self) -> KeyRequest {
+                let name = format!("a matrix of {} rows and {} columns", self.rows(), self.columns());
+                KeyRequest::none(name).with_galois(self.required_keys())
+            }
+        }
+    };
 }
 
-impl<R: Plannable> NeedsKeys for MatrixPlan<R> {
-    fn key_request(&self) -> KeyRequest {
-        let name = format!("a matrix of {} rows and {} columns", self.rows(), self.columns());
-        KeyRequest::none(name).with_galois(self.required_keys())
-    }
-}
+of_plans!(Arc<SlotRing>);
+of_plans!(ComplexSlots);
 
 impl NeedsKeys for TracePlan {
     fn key_request(&self) -> KeyRequest {

@@ -2,17 +2,18 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::circuit::{Circuit, GridCircuit};
+use super::circuit::{Circuit, GridCircuit, ListCircuit};
 use super::context::Context;
 use super::family::{Exact, ExactFamily, Family};
-use super::kept::Kept;
+use super::kept::{Kept, Prepared};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::Integer;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
-use crate::circuits::linear::{Plannable, Prepares};
-use crate::circuits::{LinearPlan, SlotTable};
+#[cfg(doc)]
+use crate::circuits::LinearPlan;
+use crate::circuits::SlotTable;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
@@ -24,7 +25,7 @@ pub struct Server<F: Family = Exact> {
     context: Context<F>,
     engine: F::Engine,
     refreshers: F::Refreshers,
-    prepared: Mutex<Kept>,
+    prepared: Kept,
 }
 
 impl<F: Family> fmt::Debug for Server<F> {
@@ -37,7 +38,7 @@ type CiphertextOf<F> = <<F as Family>::Engine as Arithmetic>::Ciphertext;
 
 impl<F: Family> Server<F> {
     pub(crate) fn new(context: Context<F>, (engine, refreshers): (F::Engine, F::Refreshers)) -> Self {
-        Self { context, engine, refreshers, prepared: Mutex::default() }
+        Self { context, engine, refreshers, prepared: Kept::default() }
     }
 
     /// The context.
@@ -83,24 +84,21 @@ impl<F: Family> Server<F> {
     ///
     /// # Errors
     /// As [`Self::apply`].
-    pub fn apply_each<R: Plannable + 'static>(
+    pub fn apply_each<C: ListCircuit<F::Engine>>(
         &self,
-        plan: &LinearPlan<R>,
+        plan: &C,
         inputs: &[CiphertextOf<F>],
-    ) -> Result<Vec<CiphertextOf<F>>>
-    where
-        F::Engine: Prepares<R>,
-    {
+    ) -> Result<Vec<CiphertextOf<F>>> {
         if F::refreshing(&self.engine, &self.refreshers).is_some() {
             return inputs.iter().map(|input| self.apply(plan, input)).collect();
         }
         self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
-        let level = |input| self.engine.level_for(input);
-        let levels: Vec<usize> = inputs.iter().map(level).collect::<Result<_>>()?;
+        let places = inputs.iter().map(|input| plan.place(&self.engine, input));
+        let places: Vec<_> = places.collect::<Result<_>>()?;
         let (mut images, mut rest) = (Vec::with_capacity(inputs.len()), inputs);
-        for alike in levels.chunk_by(|a, b| a == b) {
+        for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
-            images.extend(plan.apply_each(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
+            images.extend(plan.run_list(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
             rest = later;
         }
         Ok(images)
@@ -144,11 +142,7 @@ impl<F: Family> Server<F> {
 
     /// Frees the memory of all converted constants.
     pub fn forget(&self) {
-        self.lock().clear();
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.prepared.clear();
     }
 
     fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<Arc<C::Prepared>> {
@@ -165,18 +159,18 @@ impl<F: Family> Server<F> {
         circuit: &C,
         place: (u64, usize),
     ) -> Result<Arc<C::Prepared>> {
-        if let Some(prepared) = self.lock().get(place) {
+        if let Some(prepared) = self.prepared.get(place) {
             return Ok(prepared);
         }
         // Two threads may both get here; then the work is done twice with the same result.
         let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
-        self.lock().keep(place, &prepared, circuit.prepared_bytes(&prepared));
+        self.prepared.keep(place, prepared.clone(), circuit.prepared_bytes(&prepared));
         Ok(prepared)
     }
 
     /// Keeps the constants of a circuit, which lie in a file, and replaces those kept before.
-    pub(super) fn keep<P: Send + Sync + 'static>(&self, place: (u64, usize), prepared: &Arc<P>) {
-        self.lock().keep(place, prepared, 0);
+    pub(super) fn keep(&self, place: (u64, usize), prepared: Prepared) {
+        self.prepared.keep(place, prepared, 0);
     }
 
     /// Refuses a circuit if keys are missing, or if a key does not reach the level of the input.

@@ -27,25 +27,7 @@ impl LinearMap {
         slots: &Arc<SlotRing>,
         entries: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
-        let (m, count, modulus) = (slots.m(), slots.slots(), slots.modulus());
-        let cube = slots.hypercube();
-        let units: Vec<u64> = (0..count).map(|j| cube.evaluation_exponent(j)).collect();
-        let mut diagonals: HashMap<u64, Vec<u64>> = HashMap::new();
-        for (row, column, value) in entries {
-            Limits::below(count).check("the row of an entry", row)?;
-            Limits::below(count).check("the column of an entry", column)?;
-            let value = value.residue(modulus);
-            if value != 0 {
-                let t = units[column] * cube.element(row) % m;
-                let diagonal = diagonals.entry(t).or_insert_with(|| vec![0; count]);
-                diagonal[row] = modulus.add(diagonal[row], value);
-            }
-        }
-        let terms: Vec<(u64, Plaintext)> = diagonals
-            .into_par_iter()
-            .map(|(t, values)| Ok((t, Plaintext::from_integers(slots, &values)?)))
-            .collect::<Result<_>>()?;
-        Self::from_terms(slots, terms)
+        from_residues(slots, &mut residues(slots, entries))
     }
 
     /// A dense matrix, `matrix[row][column]`, on the first slots: slot `i` of the result is `Σ_k
@@ -152,18 +134,7 @@ impl LinearGrid {
         width: usize,
         entries: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
-        let count = slots.slots();
-        let mut grid = Self::zero(slots, height.div_ceil(count), width.div_ceil(count))?;
-        let mut parts: BTreeMap<(usize, usize), Vec<(usize, usize, T)>> = BTreeMap::new();
-        for (row, column, value) in entries {
-            Limits::below(height).check("the row of an entry", row)?;
-            Limits::below(width).check("the column of an entry", column)?;
-            parts.entry((row / count, column / count)).or_default().push((row % count, column % count, value));
-        }
-        for ((row, column), entries) in parts {
-            grid.set(row, column, LinearMap::from_sparse(slots, entries)?)?;
-        }
-        Ok(grid)
+        grid_from_residues(slots, (height, width), &mut residues(slots, entries))
     }
 
     /// A dense matrix `matrix[row][column]` over Z_{p^r} of any size, laid out as in
@@ -175,6 +146,59 @@ impl LinearGrid {
         let width = check_rectangular(matrix)?;
         Self::from_sparse(slots, matrix.len(), width, dense_entries(matrix))
     }
+}
+
+/// An entry of a matrix: row, column, residue modulo p^r.
+type Entry = (usize, usize, u64);
+
+fn residues<T: Integer>(
+    slots: &SlotRing,
+    entries: impl IntoIterator<Item = (usize, usize, T)>,
+) -> impl Iterator<Item = Entry> {
+    let modulus = slots.modulus();
+    entries.into_iter().map(move |(row, column, value)| (row, column, value.residue(modulus)))
+}
+
+/// [`LinearMap::from_sparse`], compiled once for all types of integers and of iterators.
+fn from_residues(slots: &Arc<SlotRing>, entries: &mut dyn Iterator<Item = Entry>) -> Result<LinearMap> {
+    let (m, count, modulus) = (slots.m(), slots.slots(), slots.modulus());
+    let cube = slots.hypercube();
+    let units: Vec<u64> = (0..count).map(|j| cube.evaluation_exponent(j)).collect();
+    let mut diagonals: HashMap<u64, Vec<u64>> = HashMap::new();
+    for (row, column, value) in entries {
+        Limits::below(count).check("the row of an entry", row)?;
+        Limits::below(count).check("the column of an entry", column)?;
+        if value != 0 {
+            let t = units[column] * cube.element(row) % m;
+            let diagonal = diagonals.entry(t).or_insert_with(|| vec![0; count]);
+            diagonal[row] = modulus.add(diagonal[row], value);
+        }
+    }
+    let terms: Vec<(u64, Plaintext)> = diagonals
+        .into_par_iter()
+        .map(|(t, values)| Ok((t, Plaintext::from_integers(slots, &values)?)))
+        .collect::<Result<_>>()?;
+    LinearMap::from_terms(slots, terms)
+}
+
+/// [`LinearGrid::from_sparse`], compiled once for all types of integers and of iterators.
+fn grid_from_residues(
+    slots: &Arc<SlotRing>,
+    (height, width): (usize, usize),
+    entries: &mut dyn Iterator<Item = Entry>,
+) -> Result<LinearGrid> {
+    let count = slots.slots();
+    let mut grid = LinearGrid::zero(slots, height.div_ceil(count), width.div_ceil(count))?;
+    let mut parts: BTreeMap<(usize, usize), Vec<Entry>> = BTreeMap::new();
+    for (row, column, value) in entries {
+        Limits::below(height).check("the row of an entry", row)?;
+        Limits::below(width).check("the column of an entry", column)?;
+        parts.entry((row / count, column / count)).or_default().push((row % count, column % count, value));
+    }
+    for ((row, column), entries) in parts {
+        grid.set(row, column, LinearMap::from_sparse(slots, entries)?)?;
+    }
+    Ok(grid)
 }
 
 /// The entries of a dense matrix, row by row.

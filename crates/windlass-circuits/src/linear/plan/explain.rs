@@ -28,15 +28,8 @@ impl<R: Plannable> LinearPlan<R> {
         most.log2()
     }
 
-    /// The plan in words: factoring, operations, time, capacity used, keys and constants, by the
-    /// prices that chose it. See [`Self::explain_at`].
-    pub fn explain(&self) -> String {
-        self.explain_at(&self.spec().cost)
-    }
-
-    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and
-    /// in bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
-    pub fn explain_at(&self, prices: &CostModel) -> String {
+    /// As [`LinearPlan::explain_at`].
+    pub(super) fn in_words(&self, prices: &CostModel) -> String {
         let mut text = String::new();
         self.write(prices, &mut text).expect("writing to a string cannot fail");
         text

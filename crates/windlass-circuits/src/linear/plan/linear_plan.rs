@@ -12,9 +12,9 @@ use super::cost::OperationCount;
 use super::layout::BATCH;
 use super::spec::{HoistMode, PlanSpec};
 use super::strategy::Strategy;
-use crate::linear::map::{ComplexSlots, LinearGrid, LinearMap, Plannable};
+use crate::linear::map::{ComplexSlots, LinearGrid, Plannable};
 
-/// A way to evaluate one [`LinearMap`], or a [`LinearGrid`] of them: `Σ_o θ_o( Σ_i κ'_{oi} · θ_i(v)
+/// A way to evaluate one [`LinearMap`](crate::LinearMap), or a [`LinearGrid`] of them: `Σ_o θ_o( Σ_i κ'_{oi} · θ_i(v)
 /// )`, `κ'_{oi} = θ_o^{-1}(κ_{oi})`.
 ///
 /// Inputs `θ_i(v)` are hoisted and left in base `QP`; each row of products is one fused
@@ -37,16 +37,6 @@ const DIGITS: usize = 4;
 /// Plans made so far.
 static PLANS: AtomicU64 = AtomicU64::new(0);
 
-impl<R: Plannable> LinearMap<R> {
-    /// The cheapest plan for this map, by the default prices. See [`LinearPlan::new`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn plan(&self) -> Result<LinearPlan<R>> {
-        LinearPlan::new(self, &PlanSpec::default())
-    }
-}
-
 impl LinearPlan<ComplexSlots> {
     /// The number of rescalings that a product takes: constants have a scale too.
     pub fn depth(&self) -> usize {
@@ -55,21 +45,8 @@ impl LinearPlan<ComplexSlots> {
 }
 
 impl<R: Plannable> LinearPlan<R> {
-    /// Chooses a factoring of the map's support: the cheapest that the strategy offers and the keys
-    /// allow.
-    ///
-    /// Errors: [`windlass_schemes::Error::MissingGaloisKey`] if no factoring makes do with the given keys (it
-    /// names one that the cheapest would need), [`windlass_schemes::Error::Unplannable`] if none has as few as
-    /// [`PlanSpec::max_keys`], or for a strategy that is only for maps of another form.
-    pub fn new(map: &LinearMap<R>, spec: &PlanSpec) -> Result<Self> {
-        Self::for_grid(&LinearGrid::single(map), spec)
-    }
-
-    /// A plan for a grid of maps: inputs are prepared once for all outputs, outputs gathered once
-    /// for all inputs.
-    ///
-    /// Errors: as [`Self::new`].
-    pub fn for_grid(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Self> {
+    /// As [`LinearPlan::for_grid`].
+    pub(super) fn cheapest(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Self> {
         let chosen = choose(grid, spec)?;
         let number = PLANS.fetch_add(1, Ordering::Relaxed);
         let (method, count, price) = (chosen.method, chosen.count, chosen.price);

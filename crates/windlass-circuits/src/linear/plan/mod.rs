@@ -14,6 +14,7 @@ mod factoring;
 mod fingerprint;
 mod layout;
 mod linear_plan;
+mod planned;
 mod row;
 mod schedule;
 mod sources;
@@ -26,6 +27,7 @@ mod tree;
 pub use cost::{CostModel, OperationCount};
 pub use factoring::{Cofactors, Factoring, Powers, Route, Walk};
 pub use linear_plan::LinearPlan;
+pub use planned::Planned;
 pub use spec::{ConstantForm, HoistMode, PlanSpec};
 pub use strategy::{MapStrategy, Proposal, Strategy, Support};
 
