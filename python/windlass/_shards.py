@@ -210,7 +210,7 @@ class Shard:
         except NoShards:
             self._shard = None
         except WindlassError as error:
-            log.warning("the table cannot be opened again, the version before it stays: %s", error)
+            log.warning("the table cannot be reopened, so the version before it stays: %s", error)
 
 
 def _each(jobs: list[Job], together: Callable[[list[Job]], list[Reply]]) -> list[Reply]:

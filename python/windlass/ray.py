@@ -466,7 +466,7 @@ class ShardedLinear:
     ) -> None:
         entries = np.asarray(matrix)
         if entries.ndim != 2 or 0 in entries.shape:
-            message = "a matrix has the shape (outputs, inputs), with at least one of each"
+            message = "a matrix must have the shape (outputs, inputs), with at least one of each"
             raise ShapeError(f"{message}, and not {entries.shape}")
         if entries.dtype == object or entries.dtype.kind not in "iufcb":
             raise DTypeError(f"a matrix has numbers as entries, and not {entries.dtype}")

@@ -157,7 +157,7 @@ class _Ingress:
         try:
             await asyncio.to_thread(self._table.refresh)
         except WindlassError as error:
-            log.warning("the table cannot be opened again, the version before it stays: %s", error)
+            log.warning("the table cannot be reopened, so the version before it stays: %s", error)
 
     async def _schema(self, _: Request) -> Response:
         headers = {"ETag": f'"{self._table.schema_hash}"', "Cache-Control": "no-store"}

@@ -170,7 +170,7 @@ class TableServer:
             self._looked = time.monotonic()
             self.table.refresh()
         except WindlassError as error:
-            log.warning("the table cannot be opened again, the version before it stays: %s", error)
+            log.warning("the table cannot be reopened, so the version before it stays: %s", error)
         finally:
             self._look.release()
 

@@ -41,7 +41,7 @@ impl BatchPlan {
     /// constants of the batch take more capacity than there is, or leave none.
     pub fn new(plan: &Arc<BootstrapPlan>) -> Result<Self> {
         let Some(unpacking) = plan.choices().unpacking else {
-            let what = "batches are refreshed as elements; plan the packed mode".to_string();
+            let what = "a batch is refreshed as ring elements: plan Mode::Packed".to_string();
             return Err(BootstrapError::Unsupported { what }.into());
         };
         let level = plan.stages().last().map_or(1, |stage| stage.level);

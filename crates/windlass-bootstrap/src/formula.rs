@@ -156,13 +156,13 @@ impl DecryptionFormula {
         if (found.spec.m, found.spec.modulus) != (shape.m(), (prime, r)) {
             let (m, (p, s)) = (found.spec.m, found.spec.modulus);
             let what = format!(
-                "the parameters of Appendix A are for m = {m} and p^r = {p}^{s}, not m = {} and {prime}^{r}; solve them anew",
+                "the parameters of Appendix A are for m = {m} and p^r = {p}^{s}, not m = {} and {prime}^{r}; solve them again for these",
                 shape.m()
             );
             return refused(what);
         }
         if cleared < r || exponent <= cleared || !(0.0..=1.0).contains(&alpha) {
-            let what = format!("e = {exponent}, e' = {cleared} and α = {alpha} do not fit r ≤ e' < e and 0 ≤ α ≤ 1");
+            let what = format!("e = {exponent}, e' = {cleared} and α = {alpha} must satisfy r ≤ e' < e and 0 ≤ α ≤ 1");
             return refused(what);
         }
         let removed = exponent - cleared;
@@ -248,7 +248,7 @@ mod tests {
                 other => panic!("{other:?}"),
             };
         let spec = BootstrapSpec::by_appendix_a(found);
-        assert!(refused((17, 1), &spec).contains("solve them anew"));
+        assert!(refused((17, 1), &spec).contains("solve them again for these"));
         let wrong = BootstrapSpec { front_end: FrontEnd::PrimePower, ..spec.clone() };
         assert!(refused((7, 1), &wrong).contains("NearPrimePower"));
         for wrong in [

@@ -60,7 +60,7 @@ impl BootstrapPreset {
         let cannot = preset_names().any(|known| known == name) && !bootstrap_preset_names().any(|known| known == name);
         if cannot {
             let strategy = format!("a bootstrapping under the parameters '{name}'");
-            let reason = "they leave no room for one; take a preset whose name begins with boot".to_owned();
+            let reason = "their modulus chain is too short for it; use a preset whose name begins with boot".to_owned();
             return Err(Error::Unplannable { strategy, reason });
         }
         if !is_file && !bootstrap_preset_names().any(|known| known == name) {

@@ -37,8 +37,9 @@ fn row((m, p): (u64, u64), transform: &str, packed: bool) -> Option<&'static [us
 pub(super) fn partition(ring: (u64, u64), transform: &str, packed: bool, count: usize) -> Result<[Vec<usize>; 2]> {
     let Some(bounds) = row(ring, transform, packed) else {
         let (m, p) = ring;
-        let what =
-            format!("no partition was published for {transform} stages, m = {m}, p = {p}; use Partition::Standard");
+        let what = format!(
+            "there is no published partition for {transform} stages, m = {m}, p = {p}; use Partition::Standard"
+        );
         return Err(BootstrapError::Unsupported { what }.into());
     };
     let [first, .., last] = *bounds;

@@ -26,9 +26,9 @@ pub fn run(name: &str, passed: &Passed, before: &[String]) -> Result<ExitCode> {
     command.args(before).args(&passed.arguments);
     start(command).map_err(|error| CliError::Usage(match error.kind() {
         std::io::ErrorKind::NotFound => format!(
-            "'{name}' is neither beside this program nor on the PATH; it is a program of its own: cargo install --path crates/windlass-service, or cargo build --release --package windlass-service in the repository"
+            "'{name}', a separate program, is neither in the directory of this program nor on the PATH; install it (cargo install --path crates/windlass-service) or build it (cargo build --release --package windlass-service) in the repository"
         ),
-        _ => format!("'{name}' does not start: {error}"),
+        _ => format!("'{name}' cannot be started: {error}"),
     }))
 }
 

@@ -22,7 +22,7 @@ pub fn claim(file: &Path) -> Result<Watched> {
 pub fn claim_parameters(file: &Path) -> Result<Watched> {
     if file.extension().is_none_or(|extension| extension != "json") {
         let name = file.display();
-        return Err(CliError::Usage(format!("{name}: the name of a file of parameters ends in .json")));
+        return Err(CliError::Usage(format!("{name}: the name of a parameter file must end in .json")));
     }
     claim(file)
 }
@@ -38,7 +38,7 @@ fn refuse_dash(path: &Path, what: &str) -> Result<()> {
     match path == Path::new("-") {
         false => Ok(()),
         true => Err(CliError::Usage(format!(
-            "-: give the name of {what} (./- where it is to be called so): nothing is written to standard output but the report"
+            "-: only the report goes to standard output; name {what}, with ./- if the file is to be called so"
         ))),
     }
 }

@@ -28,8 +28,7 @@ enum Stage {
 }
 
 /// The last line of a command that the system ends, below what the standard library says of it.
-const ABORTED: &str = "windlass: ended for the reason above; where that is memory, give it more, or ask for smaller \
-    parameters, fewer rows or fewer threads (files that were not finished go with the next command)\n";
+const ABORTED: &str = "windlass: ended for the reason above; if that is memory, provide more, or ask for smaller parameters, fewer rows or fewer threads (the next command removes unfinished files)\n";
 
 /// A path that an interrupted command removes.
 #[derive(Debug)]
@@ -48,7 +47,7 @@ pub enum Unfinished {
 pub fn install(json: bool) -> Result<()> {
     let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
     watched.map_err(|error| CliError::Usage(format!(
-        "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or end other programs"
+        "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or stop other programs"
     )))
 }
 
@@ -79,15 +78,18 @@ fn end(signal: i32, json: bool) {
 /// What an interrupted command says of what it has done.
 fn message(change: Option<&(PathBuf, Stage)>) -> String {
     match change {
-        None => "interrupted; files that were not finished are removed".to_owned(),
+        None => "interrupted; unfinished files were removed".to_owned(),
         Some((path, Stage::Done)) => {
-            format!("interrupted; but {} was changed before, as the command was to", path.display())
+            format!("interrupted after the command had changed {}", path.display())
         }
         Some((path, Stage::Resumable)) => {
-            format!("interrupted; what is finished stays in {}, and the same command goes on there", path.display())
+            format!(
+                "interrupted; the finished part stays in {}, and the same command continues from there",
+                path.display()
+            )
         }
         Some((path, _)) => {
-            format!("interrupted; {} is as it was (what was half made goes with the next change)", path.display())
+            format!("interrupted; {} is unchanged (the next change removes unfinished files)", path.display())
         }
     }
 }
@@ -238,9 +240,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(30));
         assert!(!waits.is_finished());
         change.is_made();
-        assert!(waits.join().unwrap().contains("served was changed before"));
+        assert!(waits.join().unwrap().contains("had changed served"));
         drop(change);
-        assert!(told().contains("served was changed before"));
+        assert!(told().contains("had changed served"));
         // One that fails while it is made is none.
         let change = Change::of(Path::new("served"));
         change.begins();

@@ -68,7 +68,7 @@ fn seal(args: &SealKeyArgs) -> Result<Report> {
     let sealed = sealed.map_err(|error| refused(&args.input, error))?;
     write_new(&args.out, &sealed, Access::Owner).map_err(CliError::at(&args.out))?;
     let mut report = Report::default();
-    report.line(format!("{} is encrypted; remove {} when you have tried it", args.out.display(), args.input.display()));
+    report.line(format!("{} is encrypted; test it, then remove {}", args.out.display(), args.input.display()));
     report.made("secret.key", &args.out, sealed.len() as u64);
     Ok(report)
 }
@@ -78,7 +78,7 @@ fn open(args: &OpenKeyArgs) -> Result<Report> {
     let file = args.open.read_sealed(&args.input)?;
     let mut report = Report::default();
     write_new(&args.out, &file, Access::Owner).map_err(CliError::at(&args.out))?;
-    report.line(format!("{} is not encrypted: whoever reads it has the key", args.out.display()));
+    report.line(format!("{} is not encrypted: anyone who can read the file has the key", args.out.display()));
     report.made("secret.key", &args.out, file.len() as u64);
     Ok(report)
 }

@@ -57,7 +57,7 @@ impl Parameters {
     pub fn name(&self) -> String {
         match self {
             Self::Preset(name) => name.clone(),
-            Self::Own(set) => set["name"].as_str().unwrap_or("parameters of its own").to_owned(),
+            Self::Own(set) => set["name"].as_str().unwrap_or("other parameters").to_owned(),
         }
     }
 
@@ -124,7 +124,7 @@ impl Schema {
     fn check(&self) -> std::result::Result<(), &'static str> {
         let distinct = |names: &[String]| names.iter().collect::<HashSet<_>>().len() == names.len();
         if self.keys.is_empty() || !self.columns.contains(&self.key) {
-            return Err("it has no rows, or its key is none of its columns");
+            return Err("it has no rows, or its key is not one of its columns");
         }
         if !distinct(&self.columns) || !distinct(&self.keys) {
             return Err("two of its columns or two of its rows have the same name");
@@ -134,7 +134,7 @@ impl Schema {
         let mut least = vec![""; self.columns.len()];
         least[0] = longest;
         if self.record_bytes < encode_record(&least).len() {
-            return Err("its longest row is shorter than a key");
+            return Err("its longest row is shorter than one of its keys");
         }
         Ok(())
     }

@@ -30,7 +30,7 @@ pub fn vouch(name: &str, bits: f64, given: &str, insecure: bool, quiet: bool) ->
 /// Tells λ of what is named, before anything is made; with `quiet` only where it is a warning.
 pub fn tell_security(what: impl Display, bits: f64, more: &str, quiet: bool) {
     let weak = bits < SECURE_BITS;
-    let warning = if weak { ", fewer than 128: for tests alone" } else { "" };
+    let warning = if weak { ", fewer than 128: use it only in tests" } else { "" };
     if weak || !quiet {
         print_message(format_args!("{what} {bits:.1} bits of security{warning}{more}"));
     }
@@ -131,7 +131,7 @@ fn of_schema(path: &Path, error: CliError) -> CliError {
             CliError::SchemaTooLarge { path, rows, bytes, parameters }
         }
         CliError::Windlass(windlass::Error::UnknownName { given, .. }) => {
-            CliError::SchemaParameters { path, reason: format!("no set is called '{}'", shortened(&given)) }
+            CliError::SchemaParameters { path, reason: format!("there is no parameter set '{}'", shortened(&given)) }
         }
         CliError::Windlass(error) => CliError::SchemaParameters { path, reason: error.to_string() },
         other => other,

@@ -110,10 +110,11 @@ fn finite(text: &str) -> Option<f64> {
 pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reader<&'t [u8]>)> {
     let refuse = |reason: &str| Err(CliError::NotATable { path: path.into(), reason: reason.to_owned() });
     if text.iter().all(u8::is_ascii_whitespace) {
-        return refuse("the file is empty; a table begins with a line of column names");
+        return refuse("the file is empty; begin it with a line of column names");
     }
     if let Some(line) = open_quotes(text) {
-        let reason = "begins with a quotation mark and never ends; close it, or put the whole cell in quotation marks";
+        let reason =
+            "begins with a quotation mark and does not end; close it, or put the whole cell in quotation marks";
         return refuse(&format!("a cell on line {line} {reason}"));
     }
     let mut reader = csv::Reader::from_reader(text);
@@ -286,7 +287,7 @@ mod tests {
             cells.check_names(columns).err().map(|error| error.to_string())
         };
         for text in ["0.5, -1e3 \n1,2\n", "1,2\n3,4\n", "1,inf\n3,4\n", "nan,1\n3,4\n", ",1\n3,4\n"] {
-            assert!(refused(text, &[0, 1]).unwrap().contains("a table begins with a line of column names"), "{text}");
+            assert!(refused(text, &[0, 1]).unwrap().contains("begin it with a line of column names"), "{text}");
         }
         assert!(refused("id,2,3\na,4,5\n", &[1, 2]).unwrap().contains("'2, 3'"));
         for text in ["x,2\n3,4\n", "nan,inf\n3,4\n", "2,1a\n3,4\n"] {

@@ -154,7 +154,7 @@ impl PyCiphertext {
             return Ok(());
         }
         let message = format!(
-            "{operation}: the ciphertext belongs to another context ({}, not {})",
+            "{operation}: the ciphertext belongs to another context ({}, not {}); use one context for both",
             self.setting.in_words(),
             setting.in_words()
         );
@@ -165,7 +165,7 @@ impl PyCiphertext {
     /// for another one.
     pub fn server(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
         let message =
-            "this ciphertext is not bound to a server, which holds the keys to compute with: x = server.receive(x)";
+            "this ciphertext is not bound to a server, which holds the keys: call x = server.receive(x) first";
         if self.parts.len() > 8 {
             check_memory(py, "the ciphertexts of the result", self.parts.bytes() as u64)?;
         }

@@ -44,7 +44,7 @@ impl PyBootstrapping {
             match &own.kind {
                 Kind::Exact(context) => context.bootstrapping_with(spec).map_err(|error| match error {
                     windlass::Error::OtherSlotOrder { .. } => {
-                        let what = "these parameters are not made for it: take a preset whose name begins with boot, or Context.plan(unlimited=True)";
+                        let what = "these parameters do not bootstrap: use a preset whose name begins with boot, or Context.plan(unlimited=True)";
                         BootstrapError::Unsupported { what: what.into() }.into()
                     }
                     other => other,
@@ -182,7 +182,11 @@ impl PyBootstrapping {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         if self.spec_of_names().map_err(|error| raise(py, error))? != *self.plan.spec() {
-            return Err(plain(py, "WindlassError", "this way to bootstrap was not made by names and has no pickle"));
+            return Err(plain(
+                py,
+                "WindlassError",
+                "this bootstrapping cannot be pickled, since it was not made from names; make it again with context.bootstrapping()",
+            ));
         }
         crate::pickle::reduce(
             py,

@@ -412,14 +412,17 @@ impl PyCiphertext {
             return Err(plain(
                 py,
                 "ShapeError",
-                format!("a file with single=True holds one ciphertext, and this array takes {}", self.parts.len()),
+                format!(
+                    "a file with single=True holds one ciphertext, but this array has {}; leave single out",
+                    self.parts.len()
+                ),
             ));
         }
         if !single && (!self.layout.is_packed() || self.layout.dims.len() > 2 || self.elements) {
             return Err(plain(
                 py,
                 "ShapeError",
-                "files hold vectors of numbers and lists of them: pickle arrays of other shapes, of elements, and of sums",
+                "a file can hold a vector of numbers or a list of vectors: pickle arrays of other shapes, of ring elements and of sums",
             ));
         }
         let shape = [self.layout.rows, self.layout.length];
@@ -493,7 +496,7 @@ impl PyCiphertext {
             plain(
                 py,
                 "ShapeError",
-                "rows alone can be taken from an encrypted array (x[2], x[1:5]): entries of a row lie in one ciphertext; take them with a matrix, or decrypt first",
+                "only rows can be selected from an encrypted array (x[2], x[1:5]), since one ciphertext holds all entries of a row; select entries with a matrix, or decrypt first",
             )
         };
         let dims = &self.layout.dims;
@@ -536,7 +539,7 @@ impl PyCiphertext {
         _arguments: &Bound<'_, PyTuple>,
         _options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let message = "this array is encrypted: NumPy's functions cannot read it; client.decrypt(x) first, or use + - * @ **, x.sum(), x.mean(), x.var() and x.roll(k)";
+        let message = "NumPy's functions cannot read an encrypted array; call client.decrypt(x) first, or use + - * @ **, x.sum(), x.mean(), x.var() and x.roll(k)";
         Err(plain(py, "DTypeError", message))
     }
 
@@ -566,11 +569,15 @@ impl PyCiphertext {
             return Err(plain(
                 py,
                 "ParameterError",
-                "bounds on values are for CKKS: integers are computed modulo the plaintext modulus",
+                "only CKKS has bounds on values: integers are computed modulo the plaintext modulus; leave the bound out",
             ));
         };
         if !(bound.is_finite() && bound > 0.0) {
-            return Err(plain(py, "ParameterError", format!("the bound {bound} is no positive finite number")));
+            return Err(plain(
+                py,
+                "ParameterError",
+                format!("the bound is {bound}, but must be a positive finite number"),
+            ));
         }
         let parts = Parts::Approximate(list.iter().map(|ct| ct.clone().with_magnitude(bound)).collect());
         Ok(self.result(parts, self.layout.clone(), self.numbers, self.clean).with_spread(self.spread))
@@ -590,7 +597,7 @@ impl PyCiphertext {
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, _operator: CompareOp) -> PyResult<bool> {
-        let message = "what is encrypted cannot be compared in the open: context.equal() and context.less(bound) give encrypted zeros and ones; use `a is b` for the same object";
+        let message = "encrypted values cannot be compared to give True or False: context.equal() and context.less(bound) give encrypted zeros and ones; use `a is b` to test for the same object";
         Err(plain(other.py(), "EncryptedComparison", message))
     }
 
@@ -599,7 +606,7 @@ impl PyCiphertext {
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        Err(plain(py, "EncryptedComparison", "what is encrypted is neither true nor false"))
+        Err(plain(py, "EncryptedComparison", "an encrypted value is neither true nor false: decrypt it first"))
     }
 
     fn __repr__(&self) -> String {

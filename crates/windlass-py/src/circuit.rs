@@ -118,11 +118,15 @@ impl PyCircuit {
     /// Makes the circuit of a recipe.
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, recipe: Recipe) -> PyResult<Self> {
         let wrong_scheme = match (&recipe, setting.is_exact()) {
-            (Recipe::RealPolynomial { .. }, true) => Some("polynomials with real coefficients are for CKKS"),
+            (Recipe::RealPolynomial { .. }, true) => {
+                Some("a polynomial with real coefficients needs a CKKS context; give integers")
+            }
             (
                 Recipe::Polynomial(_) | Recipe::Table { .. } | Recipe::Power(_) | Recipe::Equal | Recipe::Less { .. },
                 false,
-            ) => Some("functions of integers are for BGV and BFV; use a polynomial that approximates them"),
+            ) => {
+                Some("functions of integers need a BGV or BFV context; use a polynomial that approximates the function")
+            }
             _ => None,
         };
         if let Some(message) = wrong_scheme {
@@ -179,7 +183,7 @@ impl PyCircuit {
             let most = if self.setting.is_exact() { usize::MAX } else { length.next_power_of_two() };
             if x.layout.length.min(self.setting.slots()) > most {
                 let message = format!(
-                    "this sum is for vectors of up to {most} entries, not {}: context.sum({})",
+                    "this sum takes vectors of up to {most} entries, not {}: use context.sum({})",
                     x.layout.length, x.layout.length
                 );
                 return Err(plain(py, "ShapeError", message));

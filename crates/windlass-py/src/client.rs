@@ -157,7 +157,7 @@ fn encrypt(
         };
         if last != degree || !setting.is_exact() {
             let message = format!(
-                "elements=True: the last dimension is {last}, and slots of this context have {degree} coefficients"
+                "elements=True: the last dimension is {last}, but must be {degree}, the number of coefficients of a slot"
             );
             return Err(plain(py, "ShapeError", message));
         }
@@ -278,7 +278,7 @@ impl PyClient {
                     .filter(|numbers| exact == matches!(numbers, Numbers::Signed | Numbers::Unsigned))
                     .ok_or_else(|| {
                         let known = if exact { "int64 and uint64" } else { "float64 and complex128" };
-                        plain(py, "DTypeError", format!("decryption gives {known} here, not {name}"))
+                        plain(py, "DTypeError", format!("this ciphertext decrypts to {known}, not to {name}"))
                     })?
             }
         };
@@ -447,7 +447,7 @@ impl PyClient {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        let message = "a client holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with context.load_client(path)";
+        let message = "a client holds a secret key, so it cannot be pickled: save it with client.save_secret(path), and load it with context.load_client(path)";
         Err(plain(py, "SecretNotPickled", message))
     }
 }

@@ -35,7 +35,7 @@ impl PyContext {
             Kind::Approximate(_) => Err(plain(
                 py,
                 "ParameterError",
-                format!("{what} is for contexts of integers (BGV and BFV), and this one is CKKS"),
+                format!("{what} needs a context of integers (BGV or BFV), but this one is CKKS"),
             )),
         }
     }
@@ -458,7 +458,7 @@ impl PyContext {
     fn roll(&self, py: Python<'_>, length: Natural, shift: i64) -> PyResult<PyLinear> {
         let length = length.0 as usize;
         if length == 0 {
-            return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
+            return Err(plain(py, "ShapeError", "a vector without entries has no shift"));
         }
         crate::matrix::check_shift(py, &self.setting, length)?;
         let setting = Arc::clone(&self.setting);
@@ -593,7 +593,7 @@ impl PyContext {
     ) -> PyResult<PyCircuit> {
         let own = NumpyPolynomial::of(coefficients)?;
         if interval.is_some() && own.is_some() {
-            let message = "a polynomial of NumPy has an interval of its own, its domain: leave interval= out";
+            let message = "a polynomial of NumPy already has an interval, its domain: leave interval= out";
             return Err(plain(py, "ParameterError", message));
         }
         let (coefficients, interval) = match &own {
@@ -608,7 +608,7 @@ impl PyContext {
         }
         given.check(py, "coefficients", None)?;
         if interval.is_some() && self.setting.is_exact() {
-            let message = "an interval is for CKKS: coefficients of integers are those of powers";
+            let message = "only CKKS has intervals, since polynomials of integers have coefficients of powers: leave interval= out";
             return Err(plain(py, "ParameterError", message));
         }
         let recipe = match given.slice()? {

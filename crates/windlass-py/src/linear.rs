@@ -271,14 +271,14 @@ impl PyLinear {
     fn __matmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
         let py = other.py();
         let x = other.cast::<PyCiphertext>().map_err(|_| {
-            plain(py, "DTypeError", "an encrypted vector is expected: layer @ server.receive(client.encrypt(x)); in the clear use layer.matrix @ x")
+            plain(py, "DTypeError", "layer @ x needs an encrypted vector: layer @ server.receive(client.encrypt(x)); for a vector in the clear use layer.matrix @ x")
         })?;
         if x.get().layout.dims.len() != 1 {
             return Err(plain(
                 py,
                 "ShapeError",
                 format!(
-                    "@ multiplies one vector, and this array has the shape {}: layer(x) multiplies every row of it",
+                    "layer @ x multiplies one vector, but this array has the shape {}: layer(x) multiplies every row",
                     x.get().layout.in_words()
                 ),
             ));

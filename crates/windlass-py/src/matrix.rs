@@ -199,7 +199,7 @@ impl LinearInner {
         if x.layout.length != self.matrix.columns() || !x.layout.is_packed() || x.layout.dims.is_empty() {
             let (rows, columns) = (self.matrix.rows(), self.matrix.columns());
             let message = format!(
-                "a matrix of shape ({rows}, {columns}) does not multiply vectors of {} entries",
+                "a matrix of shape ({rows}, {columns}) needs vectors of {columns} entries, not {}",
                 x.layout.length
             );
             return Err(plain(py, "ShapeError", message));
@@ -310,7 +310,7 @@ impl PyLinear {
                 return Err(plain(
                     py,
                     "ShapeError",
-                    format!("a matrix has the shape (outputs, inputs), with at least one of each, and not {shape:?}"),
+                    format!("a matrix must have the shape (outputs, inputs), with at least one of each, not {shape:?}"),
                 ));
             }
         };
@@ -336,7 +336,7 @@ impl PyLinear {
                         py,
                         "ShapeError",
                         format!(
-                            "the bias of a matrix with {rows} rows has the shape ({rows},), and not {:?}",
+                            "the bias of a matrix with {rows} rows must have the shape ({rows},), not {:?}",
                             array.shape()
                         ),
                     ));

@@ -21,9 +21,7 @@ pub fn scheme(py: Python<'_>, name: &str) -> PyResult<Scheme> {
         plain(
             py,
             "ParameterError",
-            format!(
-                "no scheme is called {name:?}; there are \"BGV\" and \"BFV\", and Context.approximate(...) for CKKS"
-            ),
+            format!("unknown scheme {name:?}; choose \"BGV\" or \"BFV\", or Context.approximate(...) for CKKS"),
         )
     })
 }
@@ -210,7 +208,7 @@ impl Asked<'_> {
         let (p, r) = prime_power(py, self.modulus.0)?;
         let count = |name: &str, given: Natural| {
             u32::try_from(given.0)
-                .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, and must be below 2^32", given.0)))
+                .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, but must be below 2^32", given.0)))
         };
         Ok(ParamSpec {
             scheme: scheme(py, self.scheme)?,

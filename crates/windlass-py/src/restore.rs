@@ -69,7 +69,7 @@ pub fn restore_server(
     let evaluation = Bytes::of(evaluation)?;
     let bootstrap = bootstrap.iter().map(Bytes::of).collect::<PyResult<Vec<_>>>()?;
     if bootstrap.len() != ways.len() || ways.iter().any(|way| !way.setting.same(&setting)) {
-        return Err(plain(py, "FileError", "malformed server: keys and ways to refresh do not go together"));
+        return Err(plain(py, "FileError", "malformed server: its keys and its bootstrapping do not belong together"));
     }
     let evaluation = evaluation.slice()?;
     let bootstrap = bootstrap.iter().map(Bytes::slice).collect::<PyResult<Vec<_>>>()?;

@@ -101,7 +101,7 @@ pub fn set_threads(py: Python<'_>, count: Natural) -> PyResult<()> {
         return Err(plain(
             py,
             "ParameterError",
-            format!("the number of threads is {count}, and must be from 1 to 4096"),
+            format!("the number of threads is {count}, but must be from 1 to 4096"),
         ));
     }
     let before = THREADS.swap(count, Ordering::Relaxed);

@@ -34,7 +34,7 @@ fn together(
         (None, None) => Ok(None),
         (Some(own), Some(path)) => Ok(Some((Arc::clone(&own.plan), path))),
         _ => {
-            let message = "bootstrapping and bootstrap_keys go together: the way to refresh, and the file of its keys";
+            let message = "bootstrapping and bootstrap_keys must be given together: the plan of the refresh and the file of its keys";
             Err(plain(py, "ParameterError", message))
         }
     }

@@ -389,7 +389,7 @@ impl PyTableClient {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        let message = "a client of a table holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with TableClient.load(schema, path)";
+        let message = "a client of a table holds a secret key, so it cannot be pickled: save it with client.save_secret(path), and load it with TableClient.load(schema, path)";
         Err(plain(py, "SecretNotPickled", message))
     }
 }

@@ -41,7 +41,7 @@ fn checked(keys: EvaluationKeys) -> Result<EvaluationKeys> {
     let top = keys.context().top_level();
     let galois = keys.galois_elements().filter_map(|element| keys.galois(element));
     if keys.relinearisation().into_iter().chain(galois).any(|key| key.level() != top) {
-        return Err(Error::MissingKey { what: "keys for the table's modulus: some are for a smaller one" });
+        return Err(Error::MissingKey { what: "keys for the modulus of the table; some are for a smaller modulus" });
     }
     Ok(keys)
 }

@@ -120,7 +120,7 @@ impl PyOprfKey {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        let message = "the key that hides the keys of a table is not pickled: save it by name with key.save(path), and load it with OprfKey.load(path)";
+        let message = "an OPRF key is secret, so it cannot be pickled: save it with key.save(path), and load it with OprfKey.load(path)";
         Err(plain(py, "SecretNotPickled", message))
     }
 }
@@ -152,7 +152,7 @@ impl PyTableBlinding {
         let made = || -> Result<_> { Ok((public_of(schema)?.to_owned(), Blinding::new(keys)?)) };
         let (public, blinding) = quick(py, || Ok(made()))?.map_err(|error| match error {
             Error::PlainKeys => {
-                plain(py, "HiddenKeysError", "the keys of this table are not hidden: ask for them as they are")
+                plain(py, "HiddenKeysError", "the keys of this table are not hidden: ask with client.query(keys)")
             }
             error => raise_table(py, error),
         })?;
@@ -197,7 +197,7 @@ impl PyTableBlinding {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        Err(plain(py, "SecretNotPickled", "keys that are being hidden are not pickled: hide them again"))
+        Err(plain(py, "SecretNotPickled", "a blinding cannot be pickled: hide the keys again"))
     }
 }
 
@@ -223,7 +223,11 @@ impl PyHiddenKeys {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        Err(plain(py, "SecretNotPickled", "hidden keys open rows of their table and are not pickled: hide them again"))
+        Err(plain(
+            py,
+            "SecretNotPickled",
+            "hidden keys open rows of their table, so they cannot be pickled: hide the keys again",
+        ))
     }
 }
 

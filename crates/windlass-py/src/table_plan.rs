@@ -183,7 +183,7 @@ pub fn table_plan(
         (true, false) => By::Key,
         // Every key that hides keys gives the same layout.
         (true, true) => By::HiddenKey([0; POINT]),
-        (false, true) => return Err(plain(py, "ParameterError", "hidden keys are for tables by key: keyed=True")),
+        (false, true) => return Err(plain(py, "ParameterError", "hidden keys need a table by key: give keyed=True")),
     };
     let plan = quick(py, || Ok(plan_for(statistics, by, 1.0, &wish)))?;
     Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })

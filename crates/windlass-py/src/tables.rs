@@ -71,7 +71,7 @@ impl PyTable {
     }
 
     fn place(&self, py: Python<'_>) -> PyResult<&Path> {
-        let message = "a table in memory cannot be changed: make it in a directory (directory=...)";
+        let message = "a table in memory cannot be changed: make the table in a directory (directory=...)";
         self.directory.as_deref().ok_or_else(|| plain(py, "ParameterError", message))
     }
 
@@ -282,7 +282,7 @@ impl PyTable {
     ) -> PyResult<Self> {
         let py = class.py();
         if oprf_key.is_some() && key.is_none() {
-            let message = "an OPRF key hides the keys of rows: name their column (key=...)";
+            let message = "an OPRF key hides the keys of rows: name the column of keys (key=...)";
             return Err(plain(py, "ParameterError", message));
         }
         let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
@@ -518,8 +518,13 @@ impl PyTable {
     fn shard(&self, py: Python<'_>, index: Natural, of: Natural) -> PyResult<PyTableShard> {
         let version = self.current();
         let shards = version.table.shards(of.0 as usize).map_err(|error| raise_table(py, error))?;
-        let beyond =
-            || plain(py, "ParameterError", format!("shards of {} have numbers below that, not {}", of.0, index.0));
+        let beyond = || {
+            plain(
+                py,
+                "ParameterError",
+                format!("the number of a shard of {} must be below that, not {}", of.0, index.0),
+            )
+        };
         let shard = *shards.get(index.0 as usize).ok_or_else(beyond)?;
         Ok(PyTableShard::new(version, shard))
     }
@@ -600,7 +605,7 @@ impl PyTable {
         oprf_key: Option<&Bound<'_, PyOprfKey>>,
     ) -> PyResult<()> {
         self.place(py)?;
-        let pairs = pairs_of(rows, "rows to set are a mapping, or pairs of a key and a row")?;
+        let pairs = pairs_of(rows, "rows to set must be a mapping, or pairs of a key and a row")?;
         if self.is_keyed() {
             let change = |(key, row): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
                 Ok(KeyChange::Set(key_bytes(key)?, row_bytes(row, "a row")?))
@@ -697,7 +702,7 @@ impl PyTable {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let message = "a table in memory is not pickled: make it in a directory, which other processes map";
+        let message = "a table in memory cannot be pickled: make the table in a directory, which other processes map";
         let place = self.directory.as_ref().ok_or_else(|| plain(py, "ParameterError", message))?;
         crate::pickle::reduce(py, "restore_table", (place.as_os_str(),))
     }

@@ -188,7 +188,7 @@ impl Client {
         self.namer.check(&table, portions, &answer.name)?;
         let (expected, got) = (selections.len(), answer.parts.len());
         if got != expected {
-            return Err(Error::Mismatch { what: "the answer's number of selections", got, expected });
+            return Err(Error::Mismatch { what: "the list of selections of the answer", got, expected });
         }
         let (shape, each) = (&self.schema.shape, self.selections_of(portions));
         let record = |(number, (part, &selection)): (usize, (&Part, &Selection))| {

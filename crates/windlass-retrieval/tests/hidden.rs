@@ -177,5 +177,5 @@ fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
     assert!(HiddenKeys::new(&plain.schema, Vec::new()).is_err());
     let long = RowStatistics { count: 10, longest: 100_000, fixed: true, total: 1_000_000 };
     let told = Plan::hidden(long, &key.public(), "5eed", 1.0, &Wish::default()).unwrap_err().to_string();
-    assert!(told.contains("sealed as a whole"), "{told}");
+    assert!(told.contains("seals each row as a whole"), "{told}");
 }

@@ -80,7 +80,7 @@ fn open(
     let prompt = format!("Passphrase for {}: ", terminal::printable(path));
     for _ in 1..TRIES {
         match opened(typed(path, &prompt)?) {
-            Err(WireError::WrongPassphrase) => terminal::say("That is not the passphrase; try again."),
+            Err(WireError::WrongPassphrase) => terminal::say("The passphrase is wrong; try again."),
             opened => return opened.map_err(SecretError::at(path)),
         }
     }

@@ -73,7 +73,7 @@ struct Listed {
 /// The file of tokens is faulty since its last change.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{error}; {left} tokens are left, those that were known and that it still lists, and no new one counts: mend the file"
+    "{error}; {left} tokens stay valid, namely the known ones that the file still lists, and new ones are ignored: fix the file"
 )]
 pub struct FaultyTokens {
     error: BadTokens,
@@ -153,12 +153,14 @@ impl Gate {
     fn take_at(&self, caller: &Caller, portions: usize, now: Instant) -> Result<(), Problem> {
         let Some(most) = caller.portions.or(self.portions) else { return Ok(()) };
         if portions > most as usize {
-            let cause = format!("{portions} portions of rows, where {caller} may ask for {most} in a minute");
+            let cause = format!(
+                "the request asks for {portions} portions of rows, but {caller} may ask for {most} in a minute"
+            );
             return Err(Problem::new(&Kind::ABOVE_QUOTA, cause));
         }
         self.quotas.take(&caller.name, most, portions, now).map_err(|used| {
             let cause =
-                format!("{caller} may ask for {most} portions of rows in a minute, and has {} of them left", used.left);
+                format!("{caller} may ask for {most} portions of rows in a minute and has {} of them left", used.left);
             Problem::new(&Kind::QUOTA, cause).retry_after(used.seconds)
         })
     }

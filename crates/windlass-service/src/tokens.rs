@@ -75,7 +75,9 @@ impl Listing {
                     place.insert(holder);
                     Ok(())
                 }
-                Entry::Occupied(_) => Err("the token of a line above: every client has its own".to_owned()),
+                Entry::Occupied(_) => {
+                    Err("the token also stands in a line above: give every client a different token".to_owned())
+                }
             });
             if let Err(reason) = taken {
                 listing.faulty.extend(words.get(1).and_then(|hash| parse_name(hash)));
@@ -101,9 +103,9 @@ fn holder(words: &[&str]) -> Result<([u8; 32], Holder), String> {
                 .parse::<u32>()
                 .ok()
                 .filter(|&portions| portions > 0)
-                .ok_or("the third word is the portions of rows that the client may ask for in a minute, from 1")?,
+                .ok_or("the third word is not a number of at least 1: write how many portions of rows the client may ask for in a minute")?,
         ),
-        _ => return Err("more than three words".to_owned()),
+        _ => return Err("the line has more than three words".to_owned()),
     };
     Ok((hash, Holder { name: name.into(), portions }))
 }
@@ -167,7 +169,7 @@ fn read_text(path: &Path) -> Result<String, BadTokens> {
     let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
     let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
     if length > MOST_BYTES {
-        return Err(refuse(format!("{length} bytes, where a file of tokens has at most {MOST_BYTES}")));
+        return Err(refuse(format!("the file has {length} bytes, but a file of tokens has at most {MOST_BYTES}")));
     }
     fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
 }
@@ -200,7 +202,7 @@ pub fn add(path: &Path, name: &str, portions: Option<u32>) -> Result<Zeroizing<S
         }
     }
     if tokens.holders.values().any(|holder| &*holder.name == name) {
-        return Err(refuse(format!("there is a token of {name} already: remove its line first")));
+        return Err(refuse(format!("{name} already has a token: remove its line first")));
     }
     let mut bytes = Zeroizing::new([0; 32]);
     rand_core::RngCore::fill_bytes(&mut os_rng().map_err(|error| refuse(error.to_string()))?, &mut *bytes);

@@ -133,7 +133,7 @@ impl PassphraseCost {
         reserved.map_err(|_| WireError::Io {
             kind: std::io::ErrorKind::OutOfMemory,
             message: format!(
-                "its passphrase takes {} MiB of memory, which the system does not give; close other programs, or raise the limit (ulimit -v)",
+                "its passphrase needs {} MiB of memory, but the system does not provide them; close other programs, or raise the limit (ulimit -v)",
                 self.memory_kib.div_ceil(1024)
             ),
         })?;

@@ -117,7 +117,7 @@ pub fn tables() -> Target {
             Command {
                 line: "score --table FILE --label id --positive none --hold-out 1000000",
                 files: &[labelled],
-                end: Some("holds out none of 3 rows"),
+                end: Some("holds out no row of 3"),
             },
             Command::new(
                 "score apply --weights FILE --schema NONE --evaluation-keys NONE --in NONE --out NONE",

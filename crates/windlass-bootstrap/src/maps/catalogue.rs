@@ -69,7 +69,7 @@ impl Transform {
         };
         let Some(needs) = transform.refusal(m, p) else { return Ok(vec![transform]) };
         let name = transform.name();
-        let what = format!("{name} stages need {needs}, not m = {m} and p = {p}; use Transform::AUTOMATIC");
+        let what = format!("{name} stages need {needs}, but m = {m} and p = {p}; use Transform::AUTOMATIC");
         Err(BootstrapError::Unsupported { what }.into())
     }
 }

@@ -119,7 +119,7 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
 }
 
 fn thin_alone(name: &str) -> Error {
-    let what = format!("{name} stages are for thin mode alone; use another transform, or Mode::Thin");
+    let what = format!("{name} stages exist only in thin mode; use another transform, or Mode::Thin");
     BootstrapError::Unsupported { what }.into()
 }
 

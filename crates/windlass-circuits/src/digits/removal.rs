@@ -76,7 +76,7 @@ impl DigitRemoval {
             plans.push(Self { spec, circuit: DigitCircuit::Halving(chain), products, depth });
         }
         let best = plans.into_iter().min_by(|a, b| a.price().total_cmp(&b.price()));
-        best.ok_or_else(|| refuse("it names no route and no chain"))
+        best.ok_or_else(|| refuse("it gives neither a route nor a chain"))
     }
 
     fn assemble(spec: DigitSpec, row: impl Fn(u32, usize) -> Result<Row>) -> Result<Self> {

@@ -47,11 +47,11 @@ impl DigitMethod for RootProducts {
 
     fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
         match spec.bound {
-            _ if spec.prime == 2 => Some("both digits occur for p = 2"),
-            _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes one digit of two"),
+            _ if spec.prime == 2 => Some("it needs an odd p, since for p = 2 both digits occur"),
+            _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes exactly one digit of two"),
             None => Some("it needs a bound on the part that is removed"),
-            Some(bound) if bound >= spec.prime.saturating_sub(1) / 2 => Some("all digits occur, and x^p knows them"),
-            Some(bound) if bound == 0 || bound > MOST => Some("it is for bounds from 1 to 13"),
+            Some(bound) if bound >= spec.prime.saturating_sub(1) / 2 => Some("all digits occur; use a method with x^p"),
+            Some(bound) if bound == 0 || bound > MOST => Some("it needs a bound from 1 to 13"),
             Some(_) => None,
         }
     }

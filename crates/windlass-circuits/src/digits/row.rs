@@ -125,7 +125,7 @@ impl Row {
         let (lent, wanted) = spec.precisions(j);
         let too_short = || Error::Unplannable {
             strategy: spec.method.name().into(),
-            reason: format!("its chain does not go to {wanted} digits to base {}", spec.prime),
+            reason: format!("its chain does not reach {wanted} digits to base {}", spec.prime),
         };
         let precisions = (2..=lent).chain([wanted]);
         let values: Option<BTreeMap<u32, &ChainValue>> =

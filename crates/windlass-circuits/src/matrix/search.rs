@@ -63,8 +63,8 @@ pub(super) fn best_fold<R: SlotGeometry>(
         None if spec.folding == Folding::Always => {
             let (rows, columns) = (matrix.height, matrix.width);
             let reason = match search.folds()[..] {
-                [] => format!("no line of slots has room for {rows} rows of {columns} entries"),
-                _ => "no fold makes do with the keys that are given or allowed".into(),
+                [] => format!("no dimension of the slots is long enough for {rows} rows of {columns} entries"),
+                _ => "every packing needs other keys than those that are given, or more keys than are allowed".into(),
             };
             Err(Error::Unplannable { strategy: "a folded matrix".into(), reason })
         }

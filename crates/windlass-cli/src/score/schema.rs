@@ -124,7 +124,7 @@ impl Schema {
             ("means, scales or bounds", own != stated),
         ];
         let Some((what, _)) = differ.into_iter().find(|(_, differ)| *differ) else { return Ok(()) };
-        let reason = format!("the {what} differ; clients need the schema of this model ('windlass score schema')");
+        let reason = format!("the {what} differ; give clients the schema of this model ('windlass score schema')");
         Err(CliError::OtherModel { path: path.into(), model: file.into(), reason })
     }
 

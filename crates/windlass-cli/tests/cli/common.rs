@@ -27,7 +27,8 @@ pub fn succeed(at: &Path, line: &str) -> Value {
 
 /// Whether a line of standard error warns of parameters below 128 bits: scripts are told, too.
 pub fn is_warning(line: &str) -> bool {
-    line.starts_with("windlass: parameters ") && line.ends_with(" bits of security, fewer than 128: for tests alone")
+    line.starts_with("windlass: parameters ")
+        && line.ends_with(" bits of security, fewer than 128: use it only in tests")
 }
 
 /// Runs a command line that must fail with exit code 2 and nothing on standard output; its message

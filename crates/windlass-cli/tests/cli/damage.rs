@@ -113,10 +113,10 @@ fn a_disk_that_is_full_is_an_error_that_says_so() {
 fn a_report_that_nobody_gets_is_an_error_that_says_so() {
     let decrypt = "decrypt --schema out/schema.json --secret-key out/keys/secret.key --in out/answer.bin";
     for (line, wanted) in [
-        ("params list", "nothing was changed: run the command again, with its output to another place (> FILE)"),
-        (decrypt, "nothing was changed: run the command again, with its output to another place (> FILE)"),
-        (LINES[0], "what the command makes or changes is there, and whole"),
-        (LINES[9], "what the command makes or changes is there, and whole"),
+        ("params list", "nothing was changed: run the command again with its output redirected to a file (> FILE)"),
+        (decrypt, "nothing was changed: run the command again with its output redirected to a file (> FILE)"),
+        (LINES[0], "the output of the command is complete"),
+        (LINES[9], "the output of the command is complete"),
     ] {
         let makes = line.contains("--out");
         for json in ["", " --json"] {
@@ -125,7 +125,7 @@ fn a_report_that_nobody_gets_is_an_error_that_says_so() {
             let full = limited(at, "exec >/dev/full", &format!("{line}{json}"));
             let told = message(&full);
             assert_eq!(full.status.code(), Some(2), "windlass {line}: {told}");
-            let cannot = "its report cannot be written to standard output (the disk is full; make room";
+            let cannot = "its report cannot be written to standard output (the disk is full; free some space";
             assert!(told.contains(cannot) && told.contains(wanted), "windlass {line}: {told}");
             assert!(!told.contains("os error") && prepared.is_none_or(|(_, made)| made.exists()), "{line}: {told}");
         }
@@ -179,7 +179,7 @@ fn a_directory_that_takes_nothing_is_an_error_that_says_so() {
         set(0o755);
         let told = message(&ended);
         assert_eq!(ended.status.code(), Some(2), "windlass {line}: {told}");
-        assert!(told.contains("permission denied; choose another place"), "windlass {line}: {told}");
+        assert!(told.contains("permission denied; choose another path"), "windlass {line}: {told}");
         assert!(!output.exists() && hidden(&out).is_empty(), "windlass {line} left something");
     }
 }
@@ -202,7 +202,7 @@ fn of_two_writers_one_wins() {
             let again = line.starts_with("table build");
             assert!(won == 1 || again && won == 2, "windlass {line}: {won} have won; {told:?}");
             let slower = ended.iter().find(|output| !output.status.success());
-            let expected = ["already exists", "is being written", "another process is writing"];
+            let expected = ["already exists", "another process is writing"];
             if let Some(slower) = slower {
                 assert_eq!(slower.status.code(), Some(2));
                 assert!(expected.iter().any(|part| message(slower).contains(part)), "windlass {line}: {told:?}");
@@ -238,7 +238,7 @@ fn too_little_memory_leaves_nothing_half_written() {
                 Some(127) => told.contains("error while loading shared libraries"),
                 Some(134) => {
                     let said = String::from_utf8_lossy(&ended.stderr);
-                    said.contains("memory allocation of") && said.contains("is memory, give it more")
+                    said.contains("memory allocation of") && said.contains("is memory, provide more")
                 }
                 _ => false,
             };

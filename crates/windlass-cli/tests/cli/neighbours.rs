@@ -241,7 +241,7 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     {
         fs::write(at.join(name), format!("{text}\n")).unwrap();
         let message = fail(at, &format!("search decrypt {} --in one.answer", asked.replace("query.csv", name)));
-        assert!(message.contains("one.answer: the answer is to another question"), "{name}: {message}");
+        assert!(message.contains("one.answer: the answer belongs to another question"), "{name}: {message}");
     }
     let table = fs::read_to_string(at.join("table.csv")).unwrap();
     fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();
@@ -385,24 +385,24 @@ fn what_cannot_be_searched_is_refused() {
         "row 2 has 'n/a' in column 'y', which is not a finite number; correct it, or leave the column out with --skip y",
     );
     table("x,y,kind of sea\n1,2,a\n3,4,b\n");
-    refused("", "no row has a number there: leave the column out with --skip 'kind of sea', or name it with --key");
+    refused("", "the column holds no numbers: leave it out with --skip 'kind of sea', or name it with --key");
     table("x,y\n");
     refused("", "no rows");
     table("id\n1\n");
     refused("", "no rows");
     // Without names of columns the first vector would be taken for them.
     table("1,2\n3,4\n");
-    refused("", "t.csv: its first line holds numbers alone ('1, 2')");
-    refused("--plan", "a table begins with a line of column names");
+    refused("", "t.csv: its first line holds only numbers ('1, 2')");
+    refused("--plan", "a table must begin with a line of column names");
     table("x,y\n1,2\n3,4\n");
     query("1,2\n3,4\n");
-    refused("", "q.csv: its first line holds numbers alone ('1, 2')");
+    refused("", "q.csv: its first line holds only numbers ('1, 2')");
     query("x\n1\n");
     refused("", "1 dimensions");
     query("x,y\n0,0\n");
-    refused("", "query 0 is zero");
+    refused("", "query 0 is the zero vector");
     query("x,y\n0,90\n");
-    refused("--metric euclidean", "query 0 has a number of size 90");
+    refused("--metric euclidean", "query 0 has a number of absolute value 90");
     npy(&at.join("t.npy"), "<f4", "(1, 2)", &[0, 0, 128, 127, 0, 0, 0, 0]);
     assert!(fail(at, "search --table t.npy --query q.csv").contains("not finite"));
     npy(&at.join("t.npy"), "<i4", "(1, 2)", &[0; 8]);

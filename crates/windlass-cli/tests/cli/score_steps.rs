@@ -288,9 +288,9 @@ fn bad_models_and_rows_are_refused() {
         let message = fail(at, "score --table rows.csv --weights m.json");
         assert!(message.contains(wanted), "{message}");
     };
-    refused("1,2\n3,4\n", "rows.csv: its first line holds numbers alone ('1, 2')");
-    refused("id,x\n1,2\n", "1 columns are features, where the model takes 2");
-    refused("id,x,y\n1,2,3\n2,250,1\n", "row 2 has '250' in column 'x', beyond the bound of 16");
+    refused("1,2\n3,4\n", "rows.csv: its first line holds only numbers ('1, 2')");
+    refused("id,x\n1,2\n", "the table has 1 feature columns, but the model takes 2");
+    refused("id,x,y\n1,2,3\n2,250,1\n", "row 2 has '250' in column 'x', but standardised features must be at most 16");
     refused("id,x,y\n1,2,NaN\n", "not a finite number");
     let message = fail(at, "score --weights m.json");
     assert!(message.contains("give --table FILE"), "{message}");
@@ -337,7 +337,7 @@ fn steps_refuse_files_that_do_not_fit() {
     // The remedy is one of this command.
     refused(
         &apply.replace("model.json", "large.json"),
-        "clients need the schema of this model ('windlass score schema')",
+        "give clients the schema of this model ('windlass score schema')",
     );
     // Rows for another schema, and keys of one.
     let long = json!({ "weights": vec![vec![1.0; 100]; 2], "bias": [0, 0] });
@@ -400,7 +400,7 @@ fn rows_and_scores_are_for_one_schema() {
         // Rows that were made with the other one.
         succeed(at, &with_other(&encrypt).replace("rows.bin", &rows));
         let apply = APPLY.replace("rows.bin", &rows).replace("scores.bin", &scores);
-        refused(&apply, &format!("{rows}: made for another schema"));
+        refused(&apply, &format!("{rows}: it was made for another schema"));
         // A server whose model the other one is not for, but for its unit.
         match field {
             "unit" => drop(succeed(at, &with_other(&apply))),
@@ -430,8 +430,8 @@ fn scores_that_are_known_to_less_than_they_decide_by_are_told() {
         let flags = report["close"].as_array().unwrap();
         assert_eq!(flags.iter().filter(|flag| **flag == json!(true)).count() as u64, close, "{report}");
         let shown = String::from_utf8(windlass(&at, DECRYPT.split_whitespace()).stdout).unwrap();
-        assert_eq!(shown.contains("rows the decision is closer than these errors"), close > 0, "{shown}");
-        assert!(shown.contains("each score is right up to"), "{shown}");
+        assert_eq!(shown.contains("rows are closer than these errors"), close > 0, "{shown}");
+        assert!(shown.contains("each score is correct up to"), "{shown}");
     };
     told(json!([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 0);
     told(json!([[1e10, -5e9, 0.0], [1e-5, 1e-6, 0.0], [0.0, 0.0, 1e-4]]), 2);
@@ -487,7 +487,7 @@ fn crafted_schemas_are_refused_before_any_key() {
     weak["n"] = json!(256);
     weak["assurance"] = json!("insecure");
     weak["name"] = json!("insecure_toy");
-    refused(&[("parameters", weak.clone())], "", "say --insecure to go on");
+    refused(&[("parameters", weak.clone())], "", "accept them with --insecure");
     weak["depth"] = json!(1);
     weak["digits"] = json!(1);
     weak["special_prime_bits"] = json!([50, 50]);

@@ -39,11 +39,11 @@ fn crafted_schemas_are_refused_before_any_key() {
     };
     for bytes in [u64::MAX, u64::MAX / 2 + 1, u64::MAX / 8 + 1, 1 << 40] {
         crafted(at, "record_bytes", json!(bytes));
-        refused("crafted.json: table too large for its parameters 'insecure_toy_2048'");
-        refused("only its owner can choose others");
+        refused("is too large for its parameters 'insecure_toy_2048'");
+        refused("only the owner of the table can choose others");
     }
     crafted(at, "record_bytes", json!(2));
-    refused("its longest row is shorter than a key");
+    refused("its longest row is shorter than one of its keys");
     crafted(at, "keys", json!(["1", "2", "1"]));
     refused("have the same name");
     crafted(at, "columns", json!(["code", "code"]));
@@ -51,7 +51,7 @@ fn crafted_schemas_are_refused_before_any_key() {
     crafted(at, "parameters", json!("\u{1b}]0;owned\u{7}"));
     let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
     assert!(message.contains("owned") && !message.contains(['\u{1b}', '\u{7}']), "{message:?}");
-    assert!(message.contains("crafted.json: its parameters are refused: no set is called"), "{message}");
+    assert!(message.contains("crafted.json: its parameters are not valid: there is no parameter set"), "{message}");
     crafted(at, "\u{1b}[31m", json!(1));
     assert!(!fail(at, "keygen --schema crafted.json --insecure --out keys").contains('\u{1b}'));
 }
@@ -259,7 +259,7 @@ fn limits_on_memory_do_not_panic() {
     let refused = shell(dir.path(), "ulimit -v 1000000; windlass params list --threads 1024");
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(2) && message.contains("cannot start threads"), "{message}");
-    assert!(message.contains("take --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
+    assert!(message.contains("use --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
 }
 
 /// Memory that runs out where nobody asked for it beforehand: the last line is ours, and says what
@@ -282,7 +282,7 @@ fn the_end_of_memory_has_a_last_line_of_ours() {
             seen += 1;
             let last = told.lines().last().unwrap();
             assert!(
-                last.starts_with("windlass: ended for the reason above") && last.contains("give it more"),
+                last.starts_with("windlass: ended for the reason above") && last.contains("provide more"),
                 "{told}"
             );
             // The rest is what the standard library says: stable Rust has no way to keep it from that.

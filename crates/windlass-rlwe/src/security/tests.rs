@@ -162,7 +162,7 @@ fn dimensions_outside_the_tables_are_refused() {
         assert!(!message.contains(&usize::MAX.to_string()), "{message}");
     }
     let sparser = security_bits(32768, 20.0, Sparse { weight: 1 }).unwrap_err().to_string();
-    assert!(sparser.contains("no secret as sparse; choose a larger weight"), "{sparser}");
+    assert!(sparser.contains("do not cover so sparse a secret; choose a larger weight"), "{sparser}");
     assert!(matches!(max_log2_qp(1024, 300.0, Ternary), Err(RlweError::SecurityUnreachable { .. })));
     assert!(max_log2_qp(1024, 192.0, Ternary).unwrap() < 18.0);
 }

@@ -88,8 +88,7 @@ impl Reach {
             deepest => format!("no depth above {deepest:.0} fits"),
         };
         Some(format!(
-            "depth {depth} takes at least {needed:.0} bits of Q at n = {n}, the largest ring of the tables, where \
-             {security} bits of security allow {most:.0} for Q and P: {deepest}; {LESS}"
+            "depth {depth} needs at least {needed:.0} bits of Q at n = {n}, the largest ring of the security tables, but {security} bits of security allow {most:.0} for Q and P: {deepest}; {LESS}"
         ))
     }
 }

@@ -167,8 +167,7 @@ fn run(args: &Args) -> Result<bool> {
         if !args.json && question.len() > LONG && asker.table().portions() > 1 {
             let _ = writeln!(
                 std::io::stderr(),
-                "the question has {}, since the longest row of the table has {} portions; --portions asks for the first \
-                 one before, and tells the service about how long the row is",
+                "the question has {}, since the longest row of the table has {} portions; with --portions the first portion is asked for alone, so that the question can be shorter, but the service learns about how long the row is",
                 size(question.len() as u64),
                 asker.table().portions()
             );

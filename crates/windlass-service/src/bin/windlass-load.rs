@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         ExitCode::from(2)
     };
     if args.clients == 0 || args.rows == 0 || args.bytes < 40 || args.seconds == 0 {
-        return failed(&"at least one client, row and second, and 40 bytes in a row");
+        return failed(&"give at least one client, one row, one second and 40 bytes in a row");
     }
     let beside = || {
         let name = format!("windlass-serve{}", std::env::consts::EXE_SUFFIX);

@@ -211,9 +211,9 @@ fn main() -> ExitCode {
         return match windlass_service::tokens::add(file, name, args.quota) {
             Ok(token) => match writeln!(std::io::stdout(), "{}", *token) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    failed(&format!("the token of {name} is lost ({error}): remove its line and make another"))
-                }
+                Err(error) => failed(&format!(
+                    "the token of {name} could not be shown ({error}): remove its line and make another"
+                )),
             },
             Err(error) => failed(&error),
         };
@@ -221,7 +221,7 @@ fn main() -> ExitCode {
     let _log = args.start_log();
     match run(&args, &setup) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => failed(&"some connections were not answered in time and are cut off"),
+        Ok(false) => failed(&"some connections were not answered in time and are closed"),
         Err(error) => failed(&error),
     }
 }
@@ -247,7 +247,7 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
         announce(args.json, &address);
         tracing::info!(address, schema = service.published.current().name(), "listening");
         if args.tokens.is_some() && args.tls_cert.is_none() && !listener.local_addr()?.ip().is_loopback() {
-            tracing::warn!("tokens go over the line in the clear: give --tls-cert, or put a proxy with TLS in front");
+            tracing::warn!("tokens are sent unencrypted: give --tls-cert, or put a proxy with TLS in front");
         }
         Ok::<bool, StartError>(server::serve(listener, tls, application(&service), setup.limits, stop).await)
     })?;

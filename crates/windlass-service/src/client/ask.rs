@@ -237,8 +237,8 @@ impl Asker {
 fn reason(response: &Response) -> &'static str {
     match response.problem().as_deref() {
         Some("quota") => "for the quota",
-        Some("stopping") => "for the service, which is ending",
-        _ => "for the service, which has no time now",
+        Some("stopping") => "for the service, which is stopping",
+        _ => "for the service, which is busy",
     }
 }
 

@@ -201,7 +201,7 @@ fn is_hash(text: &str) -> bool {
 fn unknown(found: &str) -> String {
     let digits = &found[..16];
     format!(
-        "damaged, so which table the service had before is not known; if it is to be the one that it has now, say --accept-schema {digits}"
+        "the file is damaged, so the table that the service had before is unknown; accept the table that it has now with --accept-schema {digits}"
     )
 }
 
@@ -225,7 +225,7 @@ fn is_damage(error: &WireError) -> bool {
 /// A secret key that cannot be read. Nothing is lost with it but the keys that were made of it.
 fn damaged(path: &Path, error: impl ToString) -> AskError {
     let error = error.to_string();
-    refused(path, format!("{error}; put the file back from a copy, or remove it: the next question makes another key"))
+    refused(path, format!("{error}; restore the file from a copy, or remove it: the next question makes a new key"))
 }
 
 fn refused(path: &Path, error: impl ToString) -> AskError {
@@ -343,7 +343,7 @@ mod tests {
         for bytes in [&b""[..], b"\xff\xfe", b"\x1b[2Jxyz http://a", &found.as_bytes()[..40]] {
             fs::write(&pin, bytes).unwrap();
             let told = state.pin("http://a", &schema, None).unwrap_err().to_string();
-            assert!(told.contains("damaged, so which table the service had"), "{told}");
+            assert!(told.contains("damaged, so the table that the service had"), "{told}");
             assert!(told.contains(&format!("--accept-schema {}", &found[..16])) && !told.contains('\x1b'), "{told}");
             state.pin("http://a", &schema, Some(&found[..16])).unwrap();
             state.pin("http://a", &schema, None).unwrap();

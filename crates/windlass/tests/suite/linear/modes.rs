@@ -271,8 +271,8 @@ fn strategies_of_ones_own() {
     let ring = ring(127, 2, 1);
     let map = LinearMap::matmul_1d(&ring, 0, |_, i, k| i + k).unwrap();
     static REFUSED: [(Own, &str); 5] = [
-        (Own(|_| Vec::new()), "no way to evaluate"),
-        (Own(|_| vec![Proposal::Doubling]), "no way to evaluate"),
+        (Own(|_| Vec::new()), "cannot evaluate a map of this form"),
+        (Own(|_| vec![Proposal::Doubling]), "cannot evaluate a map of this form"),
         (Own(|_| vec![Proposal::Routes(Vec::new())]), "0 routes"),
         (Own(|support| vec![Proposal::Routes(vec![Route::default(); support.elements.len()])]), "leads to 1"),
         (Own(wrong_rule), "does not fit the axes"),

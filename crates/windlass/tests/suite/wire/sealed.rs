@@ -100,7 +100,7 @@ fn without_the_right_passphrase_nothing_is_read() {
     {
         let error = open_secret(SEALED, &Passphrase::new(wrong).unwrap()).unwrap_err();
         assert_eq!(error, WireError::WrongPassphrase, "{wrong}");
-        assert!(error.to_string().contains("cannot be told apart") && !error.to_string().contains("correct"));
+        assert!(error.to_string().contains("cannot distinguish the two") && !error.to_string().contains("correct"));
     }
     assert_eq!(Passphrase::new("").unwrap_err(), WireError::EmptyPassphrase);
     assert_eq!(format!("{right:?}"), "Passphrase(..)");
