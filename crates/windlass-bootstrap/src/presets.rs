@@ -160,7 +160,7 @@ mod tests {
         assert_eq!([weight("paper_ma24_set2_p8191"), weight("boot_m28679_p2")], [24, 28]);
         assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownName { .. })));
         let refused = BootstrapPreset::named("demo", Mode::Thin).unwrap_err().to_string();
-        assert!(refused.contains("'demo' cannot be planned here: they leave no room"), "{refused}");
+        assert!(refused.contains("'demo' cannot be planned here: their modulus chain is too short"), "{refused}");
     }
 
     /// The set in a file of this text.

@@ -228,12 +228,12 @@ mod tests {
     #[test]
     fn an_interrupted_change_says_whether_it_was_made() {
         let told = || message(change_that_rests().as_ref());
-        assert!(told().contains("files that were not finished are removed"));
+        assert!(told().contains("unfinished files were removed"));
         let change = Change::resumable(Path::new("served"));
-        assert!(told().contains("stays in served, and the same command goes on"));
+        assert!(told().contains("stays in served, and the same command continues"));
         drop(change);
         let change = Change::of(Path::new("served"));
-        assert!(told().contains("served is as it was"));
+        assert!(told().contains("served is unchanged"));
         change.begins();
         // In this moment nobody can say: who asks waits.
         let waits = std::thread::spawn(move || message(change_that_rests().as_ref()));
@@ -247,6 +247,6 @@ mod tests {
         let change = Change::of(Path::new("served"));
         change.begins();
         drop(change);
-        assert!(told().contains("files that were not finished are removed"));
+        assert!(told().contains("unfinished files were removed"));
     }
 }

@@ -275,7 +275,7 @@ mod tests {
         assert!(message("id,text\n1\n", "id").contains("not a table"));
         for open in ["1,\"a\n2,b\n", "\"1,a\n", "1,\"a\"\"\n", "1,\""] {
             let told = message(&format!("id,text\n0,\"a\nb\"\n{open}"), "id");
-            assert!(told.contains("a cell on line 4 begins with a quotation mark and never ends"), "{open}: {told}");
+            assert!(told.contains("a cell on line 4 begins with a quotation mark and does not end"), "{open}: {told}");
         }
     }
 

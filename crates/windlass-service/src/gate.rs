@@ -217,7 +217,7 @@ mod tests {
         let line = std::fs::read_to_string(&file).unwrap();
         assert_eq!(gate.refresh().unwrap(), None);
         touch(&format!("not a line\n{line}"));
-        assert!(gate.refresh().unwrap_err().to_string().contains("1 tokens are left"));
+        assert!(gate.refresh().unwrap_err().to_string().contains("1 tokens stay valid"));
         assert!(admit(&format!("Bearer {}", *token)).is_ok() && gate.refresh().unwrap().is_none());
         touch("not a line\n");
         assert!(gate.refresh().is_err() && admit(&format!("Bearer {}", *token)).is_err());
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(gate.refresh().unwrap(), Some(1));
         // A file that is gone lets nobody in.
         std::fs::remove_file(&file).unwrap();
-        assert!(gate.refresh().unwrap_err().to_string().contains("0 tokens are left"));
+        assert!(gate.refresh().unwrap_err().to_string().contains("0 tokens stay valid"));
         assert!(admit(&format!("Bearer {}", *token)).is_err() && gate.refresh().unwrap().is_none());
         touch(&line);
         assert_eq!(gate.refresh().unwrap(), Some(1));

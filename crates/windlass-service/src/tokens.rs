@@ -274,10 +274,10 @@ mod tests {
             (format!("\nada {}\n", &hash[1..]), "line 2: the second word"),
             (format!("a/b {hash}\n"), "a name has"),
             (format!("{} {hash}\n", "a".repeat(65)), "a name has"),
-            (format!("ada {hash} 0\n"), "from 1"),
-            (format!("ada {hash} many\n"), "from 1"),
+            (format!("ada {hash} 0\n"), "at least 1"),
+            (format!("ada {hash} many\n"), "at least 1"),
             (format!("ada {hash} 1 2\n"), "more than three"),
-            (format!("ada {hash}\nalan {hash}\n"), "line 2: the token of a line above"),
+            (format!("ada {hash}\nalan {hash}\n"), "line 2: the token also stands in a line above"),
             (format!("ada {hash}\n\nthis\nthat\n"), "line 3: expected"),
         ] {
             let told = Tokens::parse(&text).unwrap_err();

@@ -380,6 +380,6 @@ mod tests {
         assert!(refused(&[950, 37]).contains("product of prime powers"));
         assert!(refused(&[]).contains("together"));
         assert!(refused(&[37, 949]).contains("only the first"));
-        assert!(refused(&[73, 13, 37]).contains("whole order"));
+        assert!(refused(&[73, 13, 37]).contains("p must have the same order"));
     }
 }

@@ -89,7 +89,7 @@ fn tokens_come_and_go_while_the_service_runs() {
     eventually("it is told", || service.log().contains("tokens: line 1: expected NAME"));
     assert_eq!((status("ada.token"), status("alan.token")), (Some(2), Some(0)));
     std::fs::remove_file(at.join("tokens")).unwrap();
-    eventually("it is told", || service.log().contains("0 tokens are left"));
+    eventually("it is told", || service.log().contains("0 tokens stay valid"));
     assert_eq!(status("alan.token"), Some(2), "no file, no token");
 }
 

@@ -25,7 +25,7 @@ use list::{Case, ROWS, Row, Runs};
 /// Arguments of `bootstrap --reach`.
 #[derive(Debug, clap::Args)]
 pub struct Reach {
-    /// Instead of a preset: measure the list of what was to be reached, rows that fit 16 GB.
+    /// Instead of a preset: measure the list of goals whose rows fit 16 GB.
     #[arg(
         long,
         conflicts_with_all = PARAMETERS,
@@ -34,14 +34,15 @@ pub struct Reach {
         conflicts_with_all = ["threads", "explain", "page", "plot"]
     )]
     pub reach: bool,
-    /// An older build of this program, run in turn with this one: rows against "before" need it.
+    /// An older build of this program, which runs alternating with this one. Rows that compare with
+    /// "before" need it.
     #[arg(long, value_name = "PROGRAM", requires = "reach")]
     before: Option<PathBuf>,
-    /// Only rows of these names: thin-18631, operations, map-18631, thin-set2, packed-18631,
+    /// Only rows with these names: thin-18631, operations, map-18631, thin-set2, packed-18631,
     /// together-18631, together-set2, thin-42799, thin-49981.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "reach")]
     only: Vec<String>,
-    /// Processes of each build in turn for a row; the median is taken.
+    /// Processes of each build for a row, alternating. The median is taken.
     #[arg(long, default_value_t = 3, requires = "reach", value_parser = number())]
     rounds: usize,
 }
