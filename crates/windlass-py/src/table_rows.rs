@@ -142,8 +142,8 @@ pub fn items_of(items: &Bound<'_, PyAny>) -> PyResult<(Packed, Packed)> {
 
 /// Whether it is one key, rather than an iterable of keys.
 ///
-/// Whatever holds bytes is one key, a memoryview too, whose items are integers; arrays of NumPy and
-/// of the module `array` are lists of numbers.
+/// An object that holds bytes is one key, also a memoryview, whose items are integers. Arrays of
+/// NumPy and of the module `array` are lists of numbers.
 fn is_one(given: &Bound<'_, PyAny>) -> bool {
     let is_array = || ["dtype", "typecode"].iter().any(|name| given.hasattr(*name).unwrap_or(false));
     let is_plain = given.is_instance_of::<PyBytes>() || given.is_instance_of::<PyString>();

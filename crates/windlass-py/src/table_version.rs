@@ -36,7 +36,7 @@ impl Version {
     }
 }
 
-/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
+/// How often bins that cannot hold all entries are planned again, each time with a twentieth more.
 const TRIES: u32 = 8;
 
 impl Version {
