@@ -130,7 +130,9 @@ def test_a_full_disk_is_an_error_that_says_so(toy: World, tmp_path: Path) -> Non
         for room in (0, 50):
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
             try:
-                with pytest.raises(wl.FileError, match=r"file: the file would be longer.*ulimit -f"):
+                with pytest.raises(
+                    wl.FileError, match=r"file: the file would be longer.*ulimit -f"
+                ):
                     save(tmp_path / "file")
             finally:
                 resource.setrlimit(resource.RLIMIT_FSIZE, limits)
@@ -173,7 +175,9 @@ def test_of_several_threads_that_write_one_file_one_wins(toy: World, tmp_path: P
                 thread.join()
             failed = [str(end) for end in ends if isinstance(end, wl.FileError)]
             assert len(failed) == 3
-            assert all("already exists" in text or "another process is writing" in text for text in failed)
+            assert all(
+                "already exists" in text or "another process is writing" in text for text in failed
+            )
             read(path)
             path.unlink()
             assert list(tmp_path.iterdir()) == []

@@ -91,14 +91,17 @@ KINDS = {
         "The request is larger than the quota of a minute",
         "ask for fewer rows at a time, or ask the owner of the service for a larger quota",
     ),
-    "too-slow": Kind(408, "The body took too long to arrive", "send it again over a faster connection"),
+    "too-slow": Kind(
+        408, "The body took too long to arrive", "send it again over a faster connection"
+    ),
     "busy": Kind(
         503, "Too many requests are waiting", "ask again after the time that Retry-After states"
     ),
     "timeout": Kind(
         504,
         "The answer took too long",
-        "ask again later; if this persists, tell the owner of the service: answers may need more time",
+        "ask again later; if this persists, tell the owner of the service: "
+        "answers may need more time",
     ),
     "stopping": Kind(503, "The service is stopping", "ask again when it is back"),
     "failed": Kind(

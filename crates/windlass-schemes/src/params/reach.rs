@@ -116,7 +116,7 @@ mod tests {
         let refusal = Reach::new(&spec).refusal(&spec).unwrap();
         let deepest: u32 = refusal.split("no depth above ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
         assert!((40..200).contains(&deepest), "{refusal}");
-        assert!(refusal.contains("plan_any_depth") && refusal.starts_with("depth 1000 takes at least"), "{refusal}");
+        assert!(refusal.contains("plan_any_depth") && refusal.starts_with("depth 1000 needs at least"), "{refusal}");
         let just = |depth| {
             let spec = ParamSpec { depth, ..ParamSpec::default() };
             Reach::new(&spec).refusal(&spec).is_some()
