@@ -1,5 +1,5 @@
 """Deliberate damage: processes killed at any moment, a full disk, a directory that takes nothing,
-two writers. A file is whole or not there, and the error says what to do."""
+two writers. A file is whole or does not exist, and the error says what to do."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class Linear:
             ``LinearRegression``, ``Ridge``, ``Lasso``, ``SGDRegressor`` and others (any model with
             ``coef_`` and ``intercept_``, sparse ones too), or a ``Pipeline`` that ends with one and
             whose other steps are affine: ``StandardScaler``, ``RobustScaler``, ``MinMaxScaler``,
-            ``MaxAbsScaler``, ``PCA``, ``TruncatedSVD``, ``SelectKBest`` and the like,
+            ``MaxAbsScaler``, ``PCA``, ``TruncatedSVD``, ``SelectKBest`` and other selections,
             ``ColumnTransformer`` and pipelines of these. They are folded into the weights, so that
             features are encrypted unchanged. Of a search (``GridSearchCV``) it is the best model.
 

@@ -33,8 +33,9 @@ impl BootstrapPlan {
     /// x of the probability 2^−x that a refresh fails at most with, given a ciphertext whose own
     /// bound holds: `−log2(N·2^−128 + F)`, N the number of [`Self::random_events`] and F the front
     /// end's share, `2^−f + 2^−g·3·2^−8` for f = [`super::DecryptionFormula::failure_bits`] and g =
-    /// [`super::BootstrapSpec::failure_bits`], which are the same but for
-    /// [`super::BootstrapSpec::appendix_a`]; 0 where that says nothing. Source: the union bound, docs/math/noise.md.
+    /// [`super::BootstrapSpec::failure_bits`], which are the same except with
+    /// [`super::BootstrapSpec::appendix_a`]; 0 where that says nothing. Source: the union bound,
+    /// docs/math/noise.md.
     pub fn failure_bits(&self) -> f64 {
         self.failure_bits_with(self.random_events())
     }

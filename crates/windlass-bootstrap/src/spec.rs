@@ -127,11 +127,10 @@ by_name!(Partition, "partition", {
 /// and elements that monomials split before the maps have no such stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum EvalStage {
-    /// Whatever gives more capacity in a second, by forecast and prices, where the merged maps cost
-    /// at most twice as much and their constants fit into 4 GiB; for powers of two where
-    /// [`Unpacking`] is named, by itself otherwise.
-    /// [`Partition::MostCapacity`] merges wherever they fit, [`Partition::Paper`] and
-    /// [`Partition::Single`] always.
+    /// The choice that gives more capacity in a second, by forecast and prices, if the merged maps
+    /// cost at most twice as much and their constants fit into 4 GiB. For powers of two this holds
+    /// if [`Unpacking`] is named; otherwise the stage is alone. [`Partition::MostCapacity`] merges
+    /// wherever they fit, [`Partition::Paper`] and [`Partition::Single`] always.
     #[default]
     Automatic,
     /// A map by itself.

@@ -1,5 +1,5 @@
-//! Commands that are programs of their own, as git has them: `windlass serve` runs `windlass-serve`.
-//! They bring a network stack, which nobody has to build who wants a lookup.
+//! Commands that are separate programs, as in git: `windlass serve` runs `windlass-serve`. They
+//! need a network stack, which a user of lookups does not have to build.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub struct Passed {
 /// of `before` that were given before them.
 ///
 /// # Errors
-/// When it is not there, or does not start.
+/// If it does not exist, or does not start.
 pub fn run(name: &str, passed: &Passed, before: &[String]) -> Result<ExitCode> {
     let mut command = Command::new(program(name));
     command.args(before).args(&passed.arguments);
@@ -39,7 +39,7 @@ fn program(name: &str) -> PathBuf {
     beside.filter(|path| path.is_file()).unwrap_or_else(|| file.into())
 }
 
-/// In place of this process, so that signals reach it.
+/// Replaces this process, so that signals reach it.
 #[cfg(unix)]
 fn start(mut command: Command) -> std::io::Result<ExitCode> {
     Err(std::os::unix::process::CommandExt::exec(&mut command))

@@ -500,7 +500,7 @@ fn quoted_argument(name: &str) -> String {
     if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
-/// What to say of `-` where a file is not there.
+/// The hint about `-` if a file does not exist.
 fn about_dash(path: &Path) -> &'static str {
     if path == Path::new("-") { "; for standard input give /dev/stdin" } else { "" }
 }

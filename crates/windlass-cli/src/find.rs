@@ -20,7 +20,7 @@ use crate::report::{Report, rounded_down};
 const SHOWN: usize = 20;
 const SHOWN_PLANNED: usize = 5;
 
-/// What a plan says of a candidate.
+/// What a plan states about a candidate.
 struct Outlook {
     left: f64,
     /// Multiplications in sequence between two refreshes.

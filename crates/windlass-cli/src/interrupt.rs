@@ -11,13 +11,13 @@ use crate::error::{CliError, Result};
 /// What an interrupted command has to remove, each path with a number of its own.
 static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
 
-/// What a command changes that is there already.
+/// An existing file or directory that a command changes.
 static CHANGE: Mutex<Option<(PathBuf, Stage)>> = Mutex::new(None);
 
 /// How far a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// It is made piece by piece, and the same command goes on with it.
+    /// It is made piece by piece, and the same command continues it.
     Resumable,
     /// Nothing of it is seen.
     Prepared,
@@ -27,7 +27,7 @@ enum Stage {
     Done,
 }
 
-/// The last line of a command that the system ends, below what the standard library says of it.
+/// The last line of a command that the system ends, below what the standard library says about it.
 const ABORTED: &str = "windlass: ended for the reason above; if that is memory, provide more, or ask for smaller parameters, fewer rows or fewer threads (the next command removes unfinished files)\n";
 
 /// A path that an interrupted command removes.
@@ -40,7 +40,7 @@ pub enum Unfinished {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the
-/// process, but for those that the caller has set to be ignored.
+/// process, except signals that the caller ignores.
 ///
 /// # Errors
 /// When the system takes no handler, or starts no thread.
@@ -75,7 +75,7 @@ fn end(signal: i32, json: bool) {
     std::process::exit(code);
 }
 
-/// What an interrupted command says of what it has done.
+/// What an interrupted command says about what it has done.
 fn message(change: Option<&(PathBuf, Stage)>) -> String {
     match change {
         None => "interrupted; unfinished files were removed".to_owned(),
@@ -94,8 +94,8 @@ fn message(change: Option<&(PathBuf, Stage)>) -> String {
     }
 }
 
-/// Waits for the end of a change that is being made: it takes a moment, and in it nobody can say
-/// what is there. None begins while the guard lives.
+/// Waits for the end of a change that is being made. It takes a moment, during which the state is
+/// not known. None begins while the guard lives.
 fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
     loop {
         let change = changing();
@@ -107,14 +107,14 @@ fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
     }
 }
 
-/// A change of what is there already, while this lives: an interrupted command says what became of
-/// it.
+/// A change of something that exists, while this value lives. An interrupted command says whether
+/// it was made.
 #[derive(Debug)]
 #[must_use = "what became of a change is told for as long as this lives"]
 pub struct Change;
 
 impl Change {
-    /// Of what comes to be at this path piece by piece: whoever is interrupted goes on with it.
+    /// A change that makes the path piece by piece. An interrupted command can continue it.
     pub fn resumable(path: &Path) -> Self {
         *changing() = Some((path.to_owned(), Stage::Resumable));
         Self
@@ -224,7 +224,7 @@ pub fn remove_below(directory: &Path) -> usize {
 mod tests {
     use super::*;
 
-    /// What is told is what is there, however far the change has come.
+    /// The message states the true state, at every point of the change.
     #[test]
     fn an_interrupted_change_says_whether_it_was_made() {
         let told = || message(change_that_rests().as_ref());

@@ -114,7 +114,7 @@ fn print(report: &Report, cli: &Cli) -> ExitCode {
     }
 }
 
-/// Refuses to work where nobody could be told of it: an answer would be lost.
+/// Refuses to work if standard output is closed, since an answer would be lost.
 fn refuse_silence() -> Result<()> {
     match windlass_secrets::stdout_is_closed() {
         false => Ok(()),

@@ -31,7 +31,7 @@ const MAX_BYTES: u64 = 1 << 28;
 pub enum Parameters {
     /// The name of a preset.
     Preset(String),
-    /// A set of one's own, as a parameter file holds it. Whoever wrote the schema chose it.
+    /// A custom set, as a parameter file holds it. The author of the schema chose it.
     Own(serde_json::Value),
 }
 
@@ -120,7 +120,8 @@ impl Schema {
         Ok(schema)
     }
 
-    /// What holds for every schema of a table: whoever wrote this one may have written anything.
+    /// The conditions for every schema of a table. A schema comes from another party and may
+    /// contain anything.
     fn check(&self) -> std::result::Result<(), &'static str> {
         let distinct = |names: &[String]| names.iter().collect::<HashSet<_>>().len() == names.len();
         if self.keys.is_empty() || !self.columns.contains(&self.key) {

@@ -126,7 +126,7 @@ pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reade
     Ok((columns, reader))
 }
 
-/// What the reader of a CSV file says of it.
+/// What the reader of a CSV file says about it.
 pub fn not_a_table(path: &Path) -> impl Fn(csv::Error) -> CliError {
     move |error| CliError::NotATable { path: path.into(), reason: error.to_string() }
 }

@@ -109,7 +109,7 @@ impl PyCiphertext {
         }
     }
 
-    /// For BGV and BFV, the bits by which the noise may still grow. For CKKS, the bits of precision
+    /// For BGV and BFV, how many bits the noise may still grow. For CKKS, the bits of precision
     /// that are left after the point of the values' bound.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> PyResult<f64> {

@@ -137,7 +137,7 @@ impl PyCircuit {
         Ok(Self { setting: Arc::clone(setting), recipe, body: Arc::new(body) })
     }
 
-    /// Adds what it takes of the depth of parameters.
+    /// Adds the depth that it takes.
     pub fn add_to(&self, depth: &mut Depth) {
         match &*self.body {
             Body::Polynomial(own) => own.add_to(depth),

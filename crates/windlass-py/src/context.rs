@@ -447,7 +447,7 @@ impl PyContext {
     /// length : int
     ///     Entries of the vectors.
     /// shift : int
-    ///     The number of positions by which entries are shifted.
+    ///     The number of positions that entries are shifted.
     ///
     /// In CKKS the shift is a product with a matrix of zeros and ones. It takes one level of the
     /// depth, for any number of ciphertexts in a row.
@@ -759,7 +759,7 @@ impl PyContext {
     ///     fewer keys a refresh takes longer. By default the plan has the keys with which it is
     ///     fastest.
     /// max_keys : int
-    ///     The maximum number of Galois keys. The plan is the fastest with at most so many.
+    ///     The maximum number of Galois keys. The plan is the fastest one within this limit.
     ///
     /// Returns
     /// -------

@@ -20,7 +20,7 @@ use crate::numbers::{Numbers, Slice, values};
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, Setting};
 
-/// Whatever is asked of the plan of either kind.
+/// Questions to a plan of either kind.
 macro_rules! on_plan {
     ($inner:expr, |$plan:ident| $body:expr) => {
         match &$inner.plan {
@@ -365,7 +365,7 @@ pub fn check_size(py: Python<'_>, setting: &Setting, rows: usize, columns: usize
     check_memory(py, "the diagonals of the matrix", bytes)
 }
 
-/// Refuses shifts of vectors that nobody has: two diagonals for each ciphertext.
+/// Refuses shifts of vectors that are too long: two diagonals for each ciphertext.
 pub fn check_shift(py: Python<'_>, setting: &Setting, length: usize) -> PyResult<()> {
     check_memory(
         py,

@@ -59,7 +59,7 @@ pub fn with_table(
     Ok(x.result(refreshed, x.layout.clone(), x.numbers, clean).with_spread(x.spread))
 }
 
-/// One value for each residue, of those that there are.
+/// One value for each residue.
 fn checked(py: Python<'_>, setting: &Setting, values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let Kind::Exact(context) = &setting.kind else {
         let message = "refresh(table=...) needs a context of integers (BGV or BFV), but this one is CKKS";

@@ -88,9 +88,9 @@ pub fn restore_server(
     Ok(PyServer::new(&setting, kind))
 }
 
-/// What a pickle says of an encrypted array: entries of a vector, whether they are elements, whether
-/// zeros follow them, and, which earlier versions did not say, whether a ciphertext holds its entry in
-/// every slot.
+/// What a pickle states about an encrypted array: entries of a vector, whether they are elements,
+/// whether zeros follow them, and, which earlier versions did not say, whether a ciphertext holds
+/// its entry in every slot.
 #[derive(FromPyObject)]
 pub enum Flags {
     WithSpread((usize, bool, bool, bool)),

@@ -259,7 +259,7 @@ pub fn by_parts<T: Send>(py: Python<'_>, count: usize, work: impl FnOnce(&Ticker
     })
 }
 
-/// Up to so many ciphertexts nobody waits long.
+/// Up to so many ciphertexts the wait is short.
 const FEW: usize = 8;
 
 /// The error of work that was asked to stop.

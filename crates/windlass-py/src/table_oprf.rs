@@ -24,7 +24,7 @@ use crate::table_rows::row_bytes;
 /// >>> rows = {"ada": b"1815", "alan": b"1912"}
 /// >>> table = wl.Table.from_items(rows, oprf_key=key)
 /// >>> client = wl.TableClient(table.schema)                                # client
-/// >>> blinding = client.blind(["alan", "nobody"])
+/// >>> blinding = client.blind(["alan", "grace"])
 /// >>> helped = key.blind_evaluate(blinding.points)                         # server
 /// >>> hidden = blinding.finish(helped)                                     # client
 /// >>> answer = table.answer(client.keys(), client.query(hidden))           # server

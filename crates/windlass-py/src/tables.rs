@@ -31,9 +31,9 @@ use crate::table_version::{Asked, Version, all_asked, asked, check, combine};
 /// >>> import windlass as wl
 /// >>> table = wl.Table.from_items({"ada": b"1815", "alan": b"1912"})       # server
 /// >>> client = wl.TableClient(table.schema)                                # client
-/// >>> keys, query = client.keys(), client.query(["alan", "nobody"])
+/// >>> keys, query = client.keys(), client.query(["alan", "grace"])
 /// >>> answer = table.answer(keys, query)                                   # server
-/// >>> client.rows(answer, ["alan", "nobody"])                              # client
+/// >>> client.rows(answer, ["alan", "grace"])                              # client
 /// [b'1912', None]
 #[pyclass(frozen, weakref, name = "Table", module = "windlass")]
 pub struct PyTable {

@@ -86,7 +86,7 @@ impl Schema {
         }
     }
 
-    /// Reads a schema and checks all of it: whoever wrote it may have written anything.
+    /// Reads a schema and checks all of it, since another party wrote it.
     ///
     /// # Errors
     /// [`Error::BadSchema`], or what is wrong with its numbers.

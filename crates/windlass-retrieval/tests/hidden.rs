@@ -1,4 +1,4 @@
-//! Tables whose keys are hidden: rows are found by those whom the server helps, and nobody else
+//! Tables whose keys are hidden: clients that the server helps find rows, and no other party
 //! recognises anything in an answer. (What lies in bins is looked at in `src/hidden/tests.rs`.)
 
 use std::path::Path;
@@ -77,7 +77,8 @@ fn long_rows_are_sealed_as_a_whole() {
     }
 }
 
-/// A build that goes on keeps the schema that it began with, under which its rows are sealed then.
+/// A build that continues keeps the schema that it began with, under which its rows are sealed
+/// then.
 #[test]
 fn a_build_that_is_repeated_under_another_plan_gives_the_first_table() {
     let (rows, key) = (entries(50), OprfKey::generate().unwrap());

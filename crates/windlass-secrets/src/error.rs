@@ -23,7 +23,7 @@ pub enum SecretError {
         /// Why.
         source: WireError,
     },
-    /// Nobody to ask.
+    /// No terminal to ask on.
     #[error(
         "{}: a passphrase is needed, but standard input is not a terminal: give --passphrase-file FILE, or set {} to the name of such a file",
         path.display(), VARIABLE
@@ -75,7 +75,8 @@ impl SecretError {
         move |source| Self::File { path, source }
     }
 
-    /// Whether the reason is that there is no file `path`; a passphrase's may be missing as well.
+    /// Whether the reason is that the file `path` is missing; the file of a passphrase may be
+    /// missing as well.
     pub fn is_missing(&self, path: &Path) -> bool {
         matches!(self, Self::File { path: file, source: WireError::Io { kind: io::ErrorKind::NotFound, .. } } if file == path)
     }

@@ -1,4 +1,4 @@
-//! Who asks, and how much each may ask for.
+//! Who may ask, and how much.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -126,7 +126,7 @@ impl Gate {
         }
     }
 
-    /// Who asks.
+    /// Identifies the client.
     ///
     /// # Errors
     /// [`Kind::UNAUTHORISED`] for no token or an unknown one, where tokens are asked for.

@@ -36,7 +36,7 @@ kinds! {
     NOT_FOUND = 404 "not-found", "No such page", "see /openapi.json for the list of pages";
     /// A page that is asked in another way.
     METHOD = 405 "method", "This page does not support that method", "see /openapi.json for its methods";
-    /// Nobody whom the service knows.
+    /// A client that the service does not know.
     UNAUTHORISED = 401 "unauthorised", "This service needs a token",
         "send the token that the owner of the service gave you (windlass ask --token-file FILE)";
     /// More than a client may ask for.
@@ -48,7 +48,7 @@ kinds! {
     /// Keys that are hidden by another key than the one of this service.
     OTHER_OPRF_KEY = 500 "other-oprf-key", "The service lacks the key that hides the keys of this table",
         "tell the owner of the service: it must be started with the table's own key (windlass serve --oprf-key FILE)";
-    /// Keys that nobody uploaded, or that had to make room for others.
+    /// Keys that no client uploaded, or that were removed for others.
     UNKNOWN_KEYS = 404 "unknown-keys", "The service does not have the evaluation keys",
         "upload them with PUT /keys/{sha256}, then ask again";
     /// Something that is no hash.

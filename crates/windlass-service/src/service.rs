@@ -1,4 +1,4 @@
-//! What the service is made of, and what it says of itself.
+//! The parts of the service, and what it reports about itself.
 
 use std::io;
 use std::net::SocketAddr;
@@ -52,7 +52,7 @@ pub struct Service {
     pub limits: Limits,
     /// The table.
     pub published: Arc<Published>,
-    /// Who asks, and how much.
+    /// Which clients may ask, and how much.
     pub gate: Gate,
     /// The key that hides the keys of the table, where it hides them.
     oprf: Option<OprfKey>,
@@ -110,8 +110,7 @@ impl Service {
         Ok((Arc::new(service), workers))
     }
 
-    /// Looks whether the table was replaced, every second, for as long as somebody holds the
-    /// service.
+    /// Checks every second whether the table was replaced, as long as the service exists.
     ///
     /// # Errors
     /// Those of the system that starts no thread.
@@ -135,8 +134,9 @@ impl Service {
     }
 
     /// Serves the directory's version, unless it cannot be opened or does not fit the key of this
-    /// service (then a plain table would be served where keys are to be hidden, or a hidden one with
-    /// which nobody is helped). What is wrong is logged once; it is returned for the next call.
+    /// service (then a plain table would be served although keys must be hidden, or a hidden table
+    /// without help for its clients). What is wrong is logged once; it is returned for the next
+    /// call.
     fn look(&self, complaint: Option<String>) -> Option<String> {
         let fits = |version: &Version| match oprf_key(self.oprf.as_ref(), version) {
             Ok(_) => Ok(()),
@@ -410,7 +410,7 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// An address at which the system lets nobody listen.
+    /// An address on which the system lets no program listen.
     pub fn listen(address: SocketAddr, error: &io::Error) -> Self {
         let reason = match error.kind() {
             io::ErrorKind::AddrInUse => {

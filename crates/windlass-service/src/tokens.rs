@@ -1,7 +1,8 @@
 //! Who may ask: clients with a token, as a file lists them.
 //!
-//! A token is 32 random bytes in hexadecimal. The file holds their SHA-256, so that whoever reads it
-//! can ask nothing; a hash of random bytes needs no salt and no slow function. One line a client:
+//! A token is 32 random bytes in hexadecimal. The file holds their SHA-256, so that a reader of the
+//! file can ask nothing; a hash of random bytes needs no salt and no slow function. One line a
+//! client:
 //!
 //! ```text
 //! NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]
@@ -25,7 +26,7 @@ const MOST_BYTES: u64 = 1 << 22;
 /// Longest name of a client.
 const MOST_NAME: usize = 64;
 
-/// What the file says of a client.
+/// What the file states about a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// Its name.
@@ -124,8 +125,8 @@ impl Tokens {
         listing.fault.map_or(Ok(listing.tokens), Err)
     }
 
-    /// Reads a file again. A faulty one lets nobody in who was not in before, and takes the token of
-    /// everybody whose line is gone. One that cannot be read takes all tokens.
+    /// Reads a file again. A faulty file admits no new client, and revokes every token whose line
+    /// is gone. One that cannot be read takes all tokens.
     ///
     /// # Errors
     /// [`BadTokens`] with the first line that cannot be read; then these are the tokens that are left.
@@ -186,7 +187,7 @@ fn check_name(name: &str) -> Result<(), String> {
 /// it is missing).
 ///
 /// # Errors
-/// [`BadTokens`]: a name that is there already or is not allowed, a file that cannot be read or
+/// [`BadTokens`]: a name that exists or is not allowed, a file that cannot be read or
 /// written, no randomness.
 pub fn add(path: &Path, name: &str, portions: Option<u32>) -> Result<Zeroizing<String>, BadTokens> {
     let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
@@ -285,7 +286,7 @@ mod tests {
         }
     }
 
-    /// A line that is gone is a token that is worth nothing, whatever the other lines are.
+    /// If a line is gone, its token is worth nothing, for any other lines.
     #[test]
     fn a_faulty_file_takes_tokens_and_gives_none() {
         let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use windlass::circuits::SlotTable;
 use super::table::Table;
 use crate::ring_args::moduli_in_words;
 
-/// What was asked for, by names: records of other requests stand beside each other.
+/// What was asked for, by names: a page shows records of different requests separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     pub front_end: String,

@@ -7,8 +7,8 @@
 //!
 //! since M(z) ≡ (z − d)·M'(d) is a multiple of p. So c(d) = −1/M'(d) modulo p is all that is asked
 //! of c, which is even as M' is: a polynomial in Y with B + 1 values. The result has degree 4B + 1,
-//! no less than the polynomial of least degree, but comes in factors. From Y, Y², .., Y^k, sums of
-//! which cost nothing:
+//! no less than the polynomial of least degree, but comes in factors. From Y, Y², .., Y^k, whose
+//! sums are free:
 //!
 //! - M is a product of sums with up to k of the j² for roots each;
 //! - c is (T + l_1)·l_2 + l_3, where T is the product of two of these sums, of degree 2k, and the
@@ -400,7 +400,7 @@ mod tests {
         }
     }
 
-    /// Y³ is in no sum with Y⁴ that is multiplied, but for those of c, which come a level later.
+    /// Y³ is in no sum with Y⁴ that is multiplied, except those of c, which come a level later.
     #[test]
     fn fours_have_roots_with_the_same_total() {
         for bound in 8..=13 {

@@ -60,8 +60,8 @@ impl Planned {
         rounded_down(self.preset.params.rlwe().security().bits)
     }
 
-    /// Refuses weak parameters that nobody has accepted, and tells λ, before keys or ciphertexts are
-    /// made; `given` is what they were asked for by.
+    /// Refuses weak parameters that the user has not accepted, and prints λ, before keys or
+    /// ciphertexts are made; `given` is what they were asked for by.
     pub fn vouch(&self, given: &str, way: WayArgs, quiet: bool) -> Result<()> {
         vouch(self.preset.params.name(), self.security_bits(), given, way.insecure, quiet)
     }

@@ -34,7 +34,7 @@ const WHAT: &str = "a scoring schema";
 pub struct Schema {
     format: String,
     version: u32,
-    /// The parameters, written out. Whoever wrote the schema chose them.
+    /// The parameters, written out. The author of the schema chose them.
     parameters: Value,
     features: usize,
     scores: usize,
@@ -176,8 +176,8 @@ impl Schema {
     }
 
     /// For a client, before it makes keys or encrypts: a stranger's schema names the parameters, so
-    /// it is refused below 128 bits unless the client accepts that, before anything is built; and
-    /// the client is told what it gets.
+    /// it is refused below 128 bits unless the client accepts that, before anything is built. The
+    /// client also prints the security.
     pub fn vouched(source: &SourceArgs, quiet: bool) -> Result<(Self, Setting)> {
         let path = &source.schema;
         let schema = Self::read(path)?;

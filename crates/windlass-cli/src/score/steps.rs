@@ -1,4 +1,4 @@
-//! The steps, each a process of its own.
+//! The steps, each a separate process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -243,7 +243,8 @@ pub fn memory_of_weights(setting: &Setting) -> Result<()> {
     memory::check("the prepared weights", count.saturating_mul(each))
 }
 
-/// Names the file that a refusal is about: the model and whatever was made for another one.
+/// Names the files that a refusal is about: the model, and the file that was made for another
+/// model.
 fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliError {
     let (path, reason) = match &error {
         windlass::Error::ShapeMismatch { .. } => (other, error.to_string()),

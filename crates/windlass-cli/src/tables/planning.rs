@@ -8,7 +8,7 @@ use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::Report;
 
-/// How often bins that do not take all entries are planned anew, each time with more of them and
+/// How often bins that cannot hold all entries are planned again, each time with more of them and
 /// another seed.
 pub const TRIES: u32 = 8;
 

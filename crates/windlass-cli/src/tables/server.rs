@@ -32,8 +32,8 @@ pub struct TableKey<'p> {
 }
 
 impl<'p> TableKey<'p> {
-    /// The key in a file. If there is no such file, a fresh key, but for a table that has one already:
-    /// under a schema that clients know, or begun in the directory.
+    /// The key in a file. If there is no such file, it makes a fresh key, except for a table that
+    /// already has one: under a schema that clients know, or begun in the directory.
     fn of(path: &'p Path, args: &BuildArgs) -> Result<Self> {
         if path.symlink_metadata().is_ok() {
             return Ok(Self { key: OprfKey::load(path)?, unsaved: None });

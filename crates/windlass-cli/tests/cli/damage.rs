@@ -1,6 +1,6 @@
 //! Deliberate damage to every command that writes: killed at any moment, a disk that is full, a
-//! directory that takes nothing, two writers, too little memory. A file is whole or not there, and
-//! what the command says is one line that tells what to do.
+//! directory that takes nothing, two writers, too little memory. A file is whole or does not exist,
+//! and the message of the command is one line that says what to do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,8 +79,7 @@ fn message(output: &Output) -> String {
     text.lines().rfind(|line| !line.ends_with("...")).unwrap_or_default().to_owned()
 }
 
-/// A limit on the length of files is how a full disk can be had without a disk of one's own: the
-/// write fails in its middle.
+/// A limit on the length of files imitates a full disk: the write fails in its middle.
 #[test]
 fn a_disk_that_is_full_is_an_error_that_says_so() {
     for line in LINES {
@@ -107,8 +106,8 @@ fn a_disk_that_is_full_is_an_error_that_says_so() {
     }
 }
 
-/// What a command tells on standard output is what somebody wanted of it, or the news that files
-/// are there: it is not lost without a word.
+/// Standard output holds the result of a command, or says that files were made. It is not lost
+/// without an error.
 #[test]
 fn a_report_that_nobody_gets_is_an_error_that_says_so() {
     let decrypt = "decrypt --schema out/schema.json --secret-key out/keys/secret.key --in out/answer.bin";
@@ -132,8 +131,8 @@ fn a_report_that_nobody_gets_is_an_error_that_says_so() {
     }
 }
 
-/// Where standard output is closed nothing is begun; `/dev/null` is somebody's wish, however it was
-/// opened.
+/// Where standard output is closed nothing is begun; `/dev/null` is a wish of the user, however it
+/// was opened.
 #[test]
 fn a_closed_standard_output_is_refused_before_the_work() {
     let (dir, output) = prepared(LINES[0]);
@@ -253,7 +252,8 @@ fn too_little_memory_leaves_nothing_half_written() {
     assert!(ends.contains_key(&Some(2)), "no command said that memory is short: {ends:?}");
 }
 
-/// What a killed command had all but finished is known by its beginning, whatever command it was.
+/// A file that a killed command had almost finished is recognised by its beginning, for every
+/// command.
 #[test]
 fn whole_leftovers_of_every_command_go() {
     let dir = tempfile::tempdir().unwrap();

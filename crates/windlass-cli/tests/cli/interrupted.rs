@@ -1,4 +1,4 @@
-//! Commands that are killed: files are whole or not there.
+//! Commands that are killed: files are whole or do not exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -119,7 +119,7 @@ fn wait_for_handler(child: &mut std::process::Child) {
 }
 
 /// Ends a command as Ctrl-C does, by the signal that is not ignored where tests run in the
-/// background, and without a program of its own, which would take as long as a change does.
+/// background, and without another program, which would take as long as a change.
 #[cfg(unix)]
 fn interrupt(child: &std::process::Child) {
     // It may have ended already; its number stays its own until it is waited for.

@@ -1,5 +1,5 @@
-//! Disks and memory that are limited by the system itself: a small disk of one's own and a control
-//! group, as containers have them. Where the system does not lend one the test says so and ends.
+//! Disks and memory that the system limits: a small private disk and a control group, as containers
+//! have them. Where the system does not lend one the test says so and ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -180,7 +180,7 @@ fn a_control_group_that_is_full_leaves_nothing_half_written() {
     assert!(killed > 0, "the limit was never met");
 }
 
-/// A change of a table that is killed is made or not, and the next one goes on.
+/// A change of a table that is killed is made or not, and the next one works.
 #[test]
 fn a_killed_change_of_a_table_is_made_or_not() {
     let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 60 } else { 4 };

@@ -142,7 +142,7 @@ fn outputs_that_cannot_be_written() {
     }
 }
 
-/// A directory in place of a file, in every command that reads one.
+/// A directory instead of a file, in every command that reads one.
 #[test]
 fn directories_are_no_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -259,7 +259,7 @@ fn every_command_speaks_json() {
     has("params plan --modulus 257 --depth 2", &["m", "depth", "security_bits"]);
 }
 
-/// Reports and messages name files as they are called, and stay on their lines whatever that is.
+/// Reports and messages state the names of files, and stay on their lines for any name.
 #[test]
 fn names_of_files_are_told_as_they_are() {
     let dir = tempfile::tempdir().unwrap();
@@ -281,7 +281,7 @@ fn names_of_files_are_told_as_they_are() {
     assert!(lines.len() == 1 && lines[0].starts_with("windlass: a\\nwindlass: b\\u{1b}[2J: already exists"), "{told}");
 }
 
-/// Editors put a mark before a text, scripts a dash in place of a file.
+/// Editors put a mark before a text, and scripts give a dash instead of a file.
 #[test]
 fn byte_order_marks_are_read_over_and_dashes_are_no_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -317,7 +317,7 @@ fn byte_order_marks_are_read_over_and_dashes_are_no_files() {
     }
 }
 
-/// What a schema says of itself and a client can check.
+/// What a schema states and a client can check.
 #[test]
 fn schemas_that_contradict_themselves_are_refused() {
     let dir = tempfile::tempdir().unwrap();

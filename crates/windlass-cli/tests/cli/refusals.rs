@@ -221,8 +221,8 @@ fn parameter_files_are_named_with_what_is_wrong() {
     }
 }
 
-/// Options that a command has no use for are refused, not passed over; so are numbers out of range,
-/// with the range.
+/// Options that a command does not use are refused, not ignored; so are numbers out of range, with
+/// the range.
 #[test]
 fn options_are_used_or_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -263,7 +263,7 @@ fn capacities_are_numbers_of_bits() {
     }
 }
 
-/// Scripts that ask for an object get one, whatever is wrong with their arguments.
+/// Scripts that ask for an object get one, for any error in their arguments.
 #[test]
 fn usage_errors_are_objects_with_json() {
     let dir = tempfile::tempdir().unwrap();

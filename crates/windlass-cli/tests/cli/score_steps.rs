@@ -1,4 +1,4 @@
-//! Models that were made elsewhere, and the steps of scoring as processes of their own.
+//! Models that were made elsewhere, and the steps of scoring as separate processes.
 
 use std::fs;
 use std::path::Path;
@@ -360,8 +360,8 @@ fn steps_refuse_files_that_do_not_fit() {
     refused(&format!("{ENCRYPT} --secret-key keys/secret.key"), "already exists");
 }
 
-/// What numbers mean stands in the schema: with that of another model, or one that somebody has
-/// changed, right scores would be read as wrong ones.
+/// What numbers mean stands in the schema: with that of another model, or one that was changed,
+/// right scores would be read as wrong ones.
 #[test]
 fn rows_and_scores_are_for_one_schema() {
     let dir = tempfile::tempdir().unwrap();

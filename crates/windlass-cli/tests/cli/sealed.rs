@@ -91,7 +91,8 @@ fn keys_are_encrypted_where_that_was_said_and_nowhere_else() {
     assert!(with_variable(at, "none", query).status.success());
 }
 
-/// Where the memory for a passphrase is not there, how much it is and what to do is said.
+/// If the system has no memory for a passphrase, the message says how much is needed and what to
+/// do.
 #[cfg(target_os = "linux")]
 #[test]
 fn passphrases_take_memory_that_a_refusal_names() {

@@ -99,7 +99,7 @@ fn rows_without_keys_are_asked_for_by_number() {
     );
 }
 
-/// With a key that hides keys nothing of the table is told but to those whom its service helps.
+/// With an OPRF key, only clients that the service helps learn anything about the table.
 #[test]
 fn keys_are_hidden_changed_and_removed_with_their_key() {
     let dir = tempfile::tempdir().unwrap();
@@ -161,7 +161,7 @@ fn a_key_is_made_for_a_table_that_can_be_made() {
     assert!(told.contains("another OPRF key hides the keys"), "{told}");
 }
 
-/// A table that is made anew stops every client, unless it keeps to the schema that they know.
+/// A table that is made again stops every client, unless it keeps the schema that they know.
 #[test]
 fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
     let dir = tempfile::tempdir().unwrap();
@@ -199,8 +199,8 @@ fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
     assert!(fail(at, "table build --table u.csv --key id --out no --like first --room 9").contains("--room"));
 }
 
-/// What a build says of its schema is found by comparing schemas, and a schema to keep is kept or
-/// the build is refused.
+/// What a build says about its schema is found by comparing schemas, and a schema to keep is kept
+/// or the build is refused.
 #[test]
 fn a_build_tells_known_schemas_from_new_ones() {
     let dir = tempfile::tempdir().unwrap();
@@ -340,7 +340,8 @@ fn a_damaged_directory_says_what_is_wrong_and_what_to_do() {
     succeed(at, other[1]);
 }
 
-/// A build that is killed leaves pieces that the next one keeps, and a table is whole or not there.
+/// A build that is killed leaves pieces that the next one keeps, and a table is whole or does not
+/// exist.
 #[test]
 fn a_killed_build_goes_on() {
     let dir = tempfile::tempdir().unwrap();

@@ -15,7 +15,7 @@ use crate::common::succeed;
 /// A command at a terminal, and what the terminal shows.
 struct Session {
     child: Child,
-    /// Where somebody types.
+    /// The side of a terminal where a user types.
     keyboard: File,
     /// The command's side: its settings can be looked at also when the command has ended.
     line: File,

@@ -76,8 +76,8 @@ fn weak_parameters_of_a_schema_need_consent() {
     assert!(told.contains("parameters 'insecure_toy_2048': ") && told.contains("bits of security"), "{told}");
 }
 
-/// Whoever takes fewer than 128 bits has said so: by the name of a preset, or by a word where a file
-/// has no such name. Everybody is told λ.
+/// A user of fewer than 128 bits has said so: by the name of a preset, or by a word where a file
+/// has no such name. Every command prints λ.
 #[test]
 fn weak_parameters_of_ones_own_need_a_word() {
     let dir = tempfile::tempdir().unwrap();
@@ -108,8 +108,8 @@ fn weak_parameters_of_ones_own_need_a_word() {
     assert!(told["security_bits"].as_f64().unwrap() < 128.0);
 }
 
-/// Whoever reads λ can still stop: it is told before a key is looked for, and before what is made is
-/// reported.
+/// A user who reads λ can still stop: it is printed before a key is looked for, and before the
+/// report.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_are_told_lambda_before_keys_or_queries_are_made() {
@@ -142,7 +142,7 @@ fn clients_are_told_lambda_before_keys_or_queries_are_made() {
     }
 }
 
-/// A script is told too, in the object of every command that makes keys or encrypts, and before the
+/// A script gets it too, in the object of every command that makes keys or encrypts, and before the
 /// work where it is a warning.
 #[cfg(target_os = "linux")]
 #[test]
@@ -262,8 +262,8 @@ fn limits_on_memory_do_not_panic() {
     assert!(message.contains("use --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
 }
 
-/// Memory that runs out where nobody asked for it beforehand: the last line is ours, and says what
-/// to do, from the first moment of a command on.
+/// Memory that runs out without a request beforehand: the last line is ours, and says what to do,
+/// from the first moment of a command on.
 #[test]
 fn the_end_of_memory_has_a_last_line_of_ours() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What lies in the bins of tables whose keys are hidden, read as somebody reads them who has the
-//! schema and every answer.
+//! What lies in the bins of tables whose keys are hidden, read by a party that has the schema and
+//! every answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,7 +71,7 @@ fn bins_of(table: &Table) -> Vec<Vec<Entry>> {
     (0..shape.polynomials()).map(read).collect()
 }
 
-/// Number, length, order and place of entries are the same whatever is in a table.
+/// Number, length, order and place of entries are the same for any contents of a table.
 #[test]
 fn nothing_in_a_bin_tells_rows_from_what_fills_it_up() {
     let all = rows(120);

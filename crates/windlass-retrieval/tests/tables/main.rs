@@ -1,4 +1,4 @@
-//! Tables against maps: whatever is in them is found, by number and by key, in memory and in
+//! Tables against maps: everything in them is found, by number and by key, in memory and in
 //! directories, before and after changes.
 
 mod directories;
@@ -214,7 +214,7 @@ fn long_rows_are_asked_for_in_portions() {
     assert!(matches!(asker.client.in_portions(Wanted::Rows(vec![1])).query(), Err(Error::WrongQuestion { by: "key" })));
 }
 
-/// A table that is made anew under a schema that clients know is asked by them as before.
+/// Clients ask a table that is made again under a schema that they know as before.
 #[test]
 fn clients_of_a_schema_go_on_with_other_rows_under_it() {
     let first = keyed(&rows(&[5, 17, 9, 30]));

@@ -257,8 +257,7 @@ mod tests {
         }
     }
 
-    /// Files of version 1 named no secret: that of the preset then stands for it, whatever it has
-    /// now.
+    /// Files of version 1 named no secret: that of the preset is then taken, in its present form.
     #[test]
     fn what_version_1_left_out_stays_what_it_was() {
         let version_1 = |name| {

@@ -68,8 +68,8 @@ fn slots(m: u64, p: u64) -> usize {
 }
 
 /// Rings with enough slots. First the powers of two in which p splits completely (all slots of
-/// degree 1), by ascending dimension; then, where there are none that do, all powers of two and one
-/// odd m in each eighth of an octave, the one with most slots, by ascending dimension.
+/// degree 1), by ascending dimension; then, if no power of two does, all powers of two and one odd
+/// m in each eighth of an octave, the one with most slots, by ascending dimension.
 ///
 /// Dimensions that [`Reach`] excludes are left out.
 fn candidates<'a>(spec: &'a ParamSpec, reach: &'a Reach) -> Box<dyn Iterator<Item = u64> + 'a> {

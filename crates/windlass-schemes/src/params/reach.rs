@@ -29,7 +29,7 @@ struct Octave {
     log_n: u32,
     /// Bits of Q without a multiplication, and for each.
     least: [f64; 2],
-    /// Bits of Q and P; the refusal of the tables where there are none.
+    /// Bits of Q and P; the refusal of the tables if they have no entry.
     most: std::result::Result<f64, String>,
 }
 

@@ -81,10 +81,10 @@ impl Args {
     }
 }
 
-/// Bytes of a question of which the user is told why it is so long.
+/// A question of so many bytes is explained to the user.
 const LONG: usize = 1_000_000;
 
-/// A row is not there.
+/// A row is missing.
 const ABSENT: u8 = 3;
 
 fn main() -> ExitCode {

@@ -102,7 +102,7 @@ struct Args {
     /// Seconds that a client may wait before it reads a response.
     #[arg(long, value_name = "S", default_value = "20", value_parser = seconds)]
     stalled_seconds: Duration,
-    /// Seconds for open connections after the service is told to stop.
+    /// Seconds for open connections after a signal to stop.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     drain_seconds: Duration,
     /// Do not verify the checksums of the table. Damage of its files is then not detected.
@@ -177,8 +177,8 @@ impl Args {
         Ok(Setup { limits, workers: self.workers, threads, verify, panic_every, oprf_key, tokens, shelf })
     }
 
-    /// Starts the log; what it holds is written until the value is dropped. A log that nobody reads, or
-    /// that finds no room, loses lines and holds up no request.
+    /// Starts the log; what it holds is written until the value is dropped. A log without a reader
+    /// or without room loses lines and delays no request.
     fn start_log(&self) -> WorkerGuard {
         let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(4096).finish(std::io::stderr());
         let level = match self.log {

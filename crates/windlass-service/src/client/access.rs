@@ -22,7 +22,7 @@ pub struct Access {
     pub authority: Option<PathBuf>,
     /// PEM files with the client's own certificate and its private key (mutual TLS).
     pub certificate: Option<[PathBuf; 2]>,
-    /// The token that says who asks.
+    /// The token that identifies the client.
     pub token: Option<Token>,
 }
 

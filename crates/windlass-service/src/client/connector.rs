@@ -1,4 +1,4 @@
-//! TLS to a service whose certificates somebody named.
+//! TLS to a service whose certificates the user named.
 
 use std::fmt;
 use std::io::{Read, Write};

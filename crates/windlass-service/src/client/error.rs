@@ -24,7 +24,7 @@ pub enum AskError {
         /// What is wrong with it, and what to do.
         reason: String,
     },
-    /// Whoever is at the address sends elsewhere.
+    /// The program at the address redirects.
     #[error("{address} redirects to '{place}', and redirects are not followed; ask that address if you trust it")]
     Elsewhere {
         /// Who was asked.
@@ -32,7 +32,7 @@ pub enum AskError {
         /// Where to.
         place: String,
     },
-    /// Nobody would hear the answer.
+    /// Standard output is closed, so the answer would be lost.
     #[error(
         "standard output is closed, so the answer would be lost and nothing was asked; redirect it to a file (> FILE) or to /dev/null"
     )]

@@ -40,7 +40,7 @@ pub struct Response {
     pub status: u16,
     /// Seconds after which to try again, where it says so.
     pub retry_after: Option<u64>,
-    /// Where it sends whoever asks, instead of an answer.
+    /// Where it redirects the request, instead of an answer.
     pub location: Option<String>,
     /// What it holds.
     pub body: Vec<u8>,
@@ -106,7 +106,7 @@ impl Remote {
         self.patience
     }
 
-    /// A request that says who asks, where that is known.
+    /// A request with the token of the client, if it has one.
     fn named<Kind>(&self, request: RequestBuilder<Kind>) -> RequestBuilder<Kind> {
         match &self.token {
             Some(token) => request.header("authorization", token.header().as_str()),
@@ -190,8 +190,8 @@ impl Remote {
         self.finish(request.content_type("application/octet-stream").send(query), most)
     }
 
-    /// The refusal in a response. One that sends elsewhere is not followed: an address that is asked
-    /// is one that somebody chose.
+    /// The refusal in a response. A redirect is not followed: only addresses that the user chose
+    /// are asked.
     pub fn refused(&self, response: &Response) -> AskError {
         let address = self.address.clone();
         if let (300..400, Some(place)) = (response.status, &response.location) {
@@ -233,7 +233,7 @@ fn check_port(address: &Uri) -> Result<()> {
     }
 }
 
-/// What to do where nobody listens.
+/// What to do if no program listens.
 const RUNNING: &str = "check that the service is running at this address";
 
 /// What to do about a connection that did not come about or that broke, where that can be told.

@@ -26,7 +26,7 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    /// A verifier by the certificates that somebody trusts.
+    /// A verifier that trusts given certificates.
     pub fn new(given: Vec<CertificateDer<'static>>, provider: &Arc<CryptoProvider>) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(given.iter().cloned());

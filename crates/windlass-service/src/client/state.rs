@@ -161,7 +161,7 @@ impl State {
         })
     }
 
-    /// The file of a client's evaluation keys, which are made if they are not there.
+    /// The file of a client's evaluation keys, which are made if they are missing.
     ///
     /// # Errors
     /// Files that are not ours, or not readable.
@@ -197,7 +197,7 @@ fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
 }
 
-/// What to say where nobody can tell which table a service had; it has `found` now.
+/// The error if it is unknown which table a service had before; it has `found` now.
 fn unknown(found: &str) -> String {
     let digits = &found[..16];
     format!(
@@ -205,8 +205,8 @@ fn unknown(found: &str) -> String {
     )
 }
 
-/// Whether a file holds something else than was written, rather than what this program or nobody
-/// with this passphrase can open.
+/// Whether a file holds something else than was written, rather than a file that this program or
+/// this passphrase cannot open.
 fn is_damage(error: &WireError) -> bool {
     matches!(
         error,

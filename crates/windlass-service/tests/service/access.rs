@@ -26,7 +26,7 @@ fn guarded(arguments: &str) -> Running {
     Running::at(dir, &format!("--tokens tokens {arguments}"))
 }
 
-/// Somebody with the token in a file, and keys of their own.
+/// A client with the token in a file, and separate keys.
 fn asker(service: &Running, file: &str) -> Asker {
     let token = Token::read(&service.dir.path().join(file)).unwrap();
     let access = Access { token: Some(token), ..Access::default() };
@@ -154,7 +154,7 @@ fn tokens_for_this_machine_pass_no_proxy() {
     assert!(refused.status.code() == Some(2) && told.contains("write the address as https://"), "{told}");
 }
 
-/// With a directory for keys nobody uploads twice.
+/// With a directory for keys no client uploads twice.
 #[test]
 fn keys_are_there_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();

@@ -56,7 +56,7 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
 }
 
-/// Whoever answers one connection with these bytes, and its address.
+/// A program that answers one connection with these bytes, and its address.
 fn somebody(answer: &'static str) -> String {
     use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -112,7 +112,7 @@ fn a_proxy_that_does_not_answer_is_named() {
     assert!(!told.contains("proxy"), "{told}");
 }
 
-/// Whoever waits says for what.
+/// A client that waits says for what.
 #[test]
 fn a_wait_for_the_quota_is_told() {
     let service = Running::small("--quota 30");
@@ -167,8 +167,8 @@ fn a_state_that_outgrows_a_limit_is_an_error() {
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
 }
 
-/// Whoever asks may be killed at any moment: the next one finds a state that works, and nothing of
-/// a secret key that was half written.
+/// A client may be killed at any moment: the next one finds a state that works, and nothing of a
+/// secret key that was half written.
 #[test]
 fn killed_askers_leave_a_state_that_works() {
     use std::process::Command;
@@ -313,7 +313,7 @@ fn a_secret_key_that_was_encrypted_since_is_opened() {
     assert_eq!(std::fs::read_dir(at(".windlass")).unwrap().count(), 3, "no second key");
 }
 
-/// Whoever names a passphrase for the first question gets a key that is encrypted with it, or none.
+/// A passphrase for the first question encrypts the key with it, or no key is made.
 #[test]
 fn a_secret_key_is_made_encrypted_where_a_passphrase_is_given() {
     use windlass::wire::is_sealed;

@@ -84,8 +84,8 @@ fn replace(service: &Running, next: &Path, away: &str) {
     std::fs::rename(next, service.table()).unwrap();
 }
 
-/// A table that is hidden by another key, or not at all, is not served in the place of the first one:
-/// the service goes on with the version before it.
+/// A table that is hidden by another key, or not at all, does not replace the first one: the
+/// service continues with the version before it.
 #[test]
 fn a_table_that_does_not_fit_the_key_of_the_service_is_not_served() {
     let service = serving("");

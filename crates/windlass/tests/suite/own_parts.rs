@@ -1,4 +1,4 @@
-//! Parts of one's own: the examples run, and what is no transform is refused.
+//! Custom parts: the examples run, and invalid transforms are refused.
 
 use std::sync::Arc;
 

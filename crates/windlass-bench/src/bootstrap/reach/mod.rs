@@ -1,7 +1,7 @@
-//! `windlass-bench bootstrap --reach`: what bootstrapping was to reach, and what it reaches.
+//! `windlass-bench bootstrap --reach`: the goals of bootstrapping, and what it reaches.
 //!
-//! Every figure of memory, threads and set-up is that of a process of its own; the build before
-//! runs in turn with this one.
+//! Every figure of memory, threads and set-up is that of a separate process; the build before runs
+//! alternating with this one.
 
 mod builds;
 mod file;
@@ -63,7 +63,7 @@ struct Bench {
 /// Measures the rows, prints what was reached, and writes it to a file row by row.
 ///
 /// # Errors
-/// Names that no row has, a build that is not there, a file that cannot hold the figures, before
+/// Names that no row has, a build that does not exist, a file that cannot hold the figures, before
 /// anything is measured; at the end, rows that could not be measured.
 pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;

@@ -32,7 +32,7 @@ impl Method {
     }
 }
 
-/// A method with what it takes.
+/// A method with its cost.
 pub(crate) struct Chosen {
     pub method: Method,
     pub count: OperationCount,
@@ -162,7 +162,7 @@ impl Choice {
     }
 }
 
-/// The error for a key that is not there.
+/// The error for a missing key.
 pub(crate) fn missing_key(element: u64) -> Error {
     let make_with = "LinearPlan::required_keys, or plan with the existing keys (PlanSpec::with_keys)".to_owned();
     Error::MissingGaloisKey { element, make_with }

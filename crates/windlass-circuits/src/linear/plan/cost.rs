@@ -117,7 +117,7 @@ impl CostModel {
         }
     }
 
-    /// The least of a few runs of one transform of one row.
+    /// The minimum of a few runs of one transform of one row.
     #[doc(hidden)]
     pub fn transform_milliseconds(ring: &Arc<Ring>) -> f64 {
         let (basis, ones) = (Basis::new(0..1), vec![1; ring.n()]);

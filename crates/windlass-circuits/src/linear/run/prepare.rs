@@ -22,7 +22,7 @@ pub struct PreparedPlan<E: Switching, R: Plannable = Arc<SlotRing>> {
     pub(super) sums: Vec<PreparedSum>,
     pub(super) ready: Vec<E::Constant>,
     pub(super) packed: Vec<R::Packed>,
-    /// By which bounds go where the evaluator knows norms.
+    /// The bounds follow these if the evaluator knows norms.
     pub(super) norms: Option<MapNorms>,
     bytes: usize,
 }

@@ -69,7 +69,7 @@ fn polynomials_of_others_are_checked() {
     }
 }
 
-/// A halving of somebody's: C(x, 2), which is right for one digit and wrong for two.
+/// A custom halving: C(x, 2), which is right for one digit and wrong for two.
 #[derive(Debug)]
 struct Halved;
 
@@ -109,7 +109,7 @@ fn halvings_of_others_are_checked() {
     assert!(matches!(DigitRemoval::new(ternary), Err(Error::Unplannable { .. })));
 }
 
-/// A chain of somebody's.
+/// A custom chain.
 #[derive(Debug)]
 struct Chained(DigitChain);
 
@@ -175,7 +175,7 @@ fn chains_of_others_are_checked() {
     }
 }
 
-/// Twelve squares make a polynomial of degree 4096 on the way, which nobody would wait for.
+/// Twelve squares make a polynomial of degree 4096 on the way, which would take too long.
 #[test]
 fn chains_of_an_enormous_degree_are_refused() {
     let last = |k: usize| (0..=k).map(|j| i64::from(j == k)).collect::<Vec<i64>>();

@@ -69,7 +69,7 @@ fn sealed_keys_of_every_scheme_come_back() {
     assert!(again.windows(8).all(|bytes| bytes != window && bytes != b"correct "));
 }
 
-/// What shows in the header is told first: whether a passphrase is given, and which, is the same.
+/// Faults in the header are reported first: whether a passphrase is given, and which, is the same.
 #[test]
 fn keys_of_other_contexts_are_refused_before_a_passphrase() {
     let (exact, passphrase) = (golden_context(), golden_passphrase());
