@@ -145,7 +145,7 @@ def _check_width(step: Any, leaving: int, weights: _Weights) -> None:
 
 
 def _fold_scaling(step: Any, count: int, weights: _Weights, bias: _Weights) -> _Made:
-    """A step that maps every feature by itself: x to a x + b."""
+    """A step that maps every feature separately: x to a x + b."""
     one, zero = np.ones(count), np.zeros(count)
 
     def of(name: str, otherwise: _Weights) -> _Weights:

@@ -311,7 +311,7 @@ def _presets(
     depth: int,
     slots: int,
 ) -> list[_Series]:
-    """Choose the named sets that may do, by their parameters alone."""
+    """Choose the named sets that may suffice, by their parameters."""
     found = []
     for name in names:
         own = preset_parameters(name, scheme=scheme)

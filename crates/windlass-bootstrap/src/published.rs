@@ -28,9 +28,9 @@ fn row((m, p): (u64, u64), transform: &str, packed: bool) -> Option<&'static [us
 /// Where merged stages end: those to the coefficients, and those to the slots, which come in the
 /// opposite order.
 ///
-/// `count` is the number of stages that may be merged: all of the transform's, or all but the one
-/// on the side of the slots that packed mode has by itself, and that the paper merges with the
-/// others.
+/// `count` is the number of stages that may be merged: all stages of the transform, or all except
+/// the one on the side of the slots that is separate in packed mode and that the paper merges with
+/// the others.
 ///
 /// # Errors
 /// [`BootstrapError::Unsupported`] for a ring or a transform that the table has not.

@@ -149,7 +149,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// What the server knows of a product that it made.
+/// What the server knows about its product.
 struct Answered {
     bytes: u64,
     plan: String,

@@ -363,7 +363,7 @@ pub enum CliError {
         /// The parameter set.
         parameters: String,
     },
-    /// A schema whose parameters are none.
+    /// A schema whose parameters are not valid.
     #[error(
         "{}: its parameters are not valid: {}; ask its owner for another schema, or use a newer Windlass",
         path.display(), printable(reason)

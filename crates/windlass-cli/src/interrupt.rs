@@ -146,7 +146,7 @@ impl Change {
 
 impl Drop for Change {
     /// What is made stays so until the end of the process, which may be interrupted still; a change
-    /// that failed is none.
+    /// that failed does not count.
     fn drop(&mut self) {
         let mut change = changing();
         if !matches!(*change, Some((_, Stage::Done))) {

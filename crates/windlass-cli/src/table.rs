@@ -48,7 +48,7 @@ impl Cells {
 
     /// The number of a column.
     ///
-    /// Errors when there is none of that name.
+    /// Errors if no column has that name.
     pub fn column(&self, name: &str) -> Result<usize> {
         self.columns.iter().position(|column| column == name).ok_or_else(|| CliError::UnknownColumn {
             path: self.path.clone(),
@@ -57,8 +57,9 @@ impl Cells {
         })
     }
 
-    /// Refuses a table whose first line is one of its rows: it has no name for any of these columns,
-    /// which hold numbers. Cells that are empty or no finite numbers are none either.
+    /// Refuses a table whose first line is one of its rows: it has no name for any of these
+    /// columns, which hold numbers. Empty cells and cells without a finite number are not numbers
+    /// either.
     pub fn check_names(&self, columns: &[usize]) -> Result<()> {
         let names = || columns.iter().map(|&column| self.columns[column].trim());
         let is_value = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();

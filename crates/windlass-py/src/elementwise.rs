@@ -241,7 +241,7 @@ fn python<'py>(values: &Values<'py>) -> Python<'py> {
     }
 }
 
-/// `a ± values`, on the entries alone.
+/// `a ± values`, only on the entries.
 fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyResult<PyCiphertext> {
     let py = python(values);
     refuse_elements(py, a)?;

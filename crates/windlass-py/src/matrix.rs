@@ -271,7 +271,7 @@ pub fn other_scheme() -> Error {
     Error::ContextMismatch { operation: "constants", left, right }
 }
 
-/// The products of all rows, one after the other in memory; the first by itself, since it converts
+/// The products of all rows, one after the other in memory; the first one alone, since it converts
 /// the constants that the others use.
 fn rows_of<C: Sync + Send>(
     list: &[C],

@@ -14,7 +14,7 @@ use crate::matrix::PyLinear;
 use crate::memory::check_memory;
 use crate::setting::Setting;
 
-/// Keys by themselves, to be named in :meth:`Context.generate_keys`.
+/// Keys that are not those of a circuit, to be named in :meth:`Context.generate_keys`.
 #[pyclass(frozen, name = "Keys", module = "windlass")]
 pub struct PyKeys {
     pub setting: Arc<Setting>,

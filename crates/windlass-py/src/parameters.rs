@@ -47,7 +47,7 @@ pub fn presets() -> Vec<&'static str> {
     preset_names().collect()
 }
 
-/// What is known of a named parameter set, without making a context of it.
+/// Describes a named parameter set without making a context.
 ///
 /// Returns
 /// -------
@@ -66,7 +66,7 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 
-/// What :meth:`Context.plan` would choose, without making a context of it.
+/// Describes the parameters that :meth:`Context.plan` would choose, without making a context.
 ///
 /// Parameters
 /// ----------
@@ -83,7 +83,7 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 /// Raises
 /// ------
 /// NoParameters
-///     With what the last candidate lacked.
+///     If no parameters suffice; the message says what the last candidate lacked.
 ///
 /// Examples
 /// --------
@@ -118,7 +118,8 @@ pub fn plan_parameters<'py>(
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 
-/// What :meth:`Context.approximate` would choose, without making a context of it.
+/// Describes the parameters that :meth:`Context.approximate` would choose, without making a
+/// context.
 ///
 /// Parameters
 /// ----------

@@ -65,8 +65,8 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// What `progress=` says: `False` is none, `None` and `True` a bar of tqdm, anything else is
-    /// called with (done, count).
+    /// What `progress=` says: `False` means no progress, `None` and `True` a bar of tqdm, anything
+    /// else is called with (done, count).
     pub fn new(progress: Option<&Bound<'_, PyAny>>, label: &str) -> PyResult<Self> {
         let flag = progress.and_then(|progress| progress.extract::<bool>().ok());
         let own = progress.filter(|progress| flag.is_none() && !progress.is_none());

@@ -164,7 +164,7 @@ fn times(py: Python<'_>, a: &PyCiphertext, number: f64) -> PyResult<PyCiphertext
     multiply(a, Operand::of(a, number.as_any())?)
 }
 
-/// The means along dimensions. CKKS alone.
+/// The means along dimensions. CKKS only.
 pub fn mean(py: Python<'_>, a: &PyCiphertext, axes: &Axes, keepdims: bool) -> PyResult<PyCiphertext> {
     if a.setting.is_exact() {
         let message = "integers modulo q have no mean: decrypt x.sum() and divide, or use wl.Context.approximate(...)";
@@ -175,7 +175,7 @@ pub fn mean(py: Python<'_>, a: &PyCiphertext, axes: &Axes, keepdims: bool) -> Py
     if count == 1.0 { Ok(sum) } else { times(py, &sum, count.recip()) }
 }
 
-/// The variances along dimensions, of n numbers Σ(x − mean)²/(n − ddof). CKKS alone.
+/// The variances along dimensions, of n numbers Σ(x − mean)²/(n − ddof). CKKS only.
 ///
 /// With c = 1/√(n − ddof) they are Σ(c·x − (c/n)·Σx)²: two products one after the other.
 pub fn variance(py: Python<'_>, a: &PyCiphertext, axes: &Axes, ddof: f64, keepdims: bool) -> PyResult<PyCiphertext> {

@@ -191,8 +191,8 @@ pub enum Error {
         first_of(*number)
     )]
     NotDecryptable {
-        /// The first of the rows or vectors that were asked for of which this is so, from 0; none
-        /// where a part was decrypted by itself.
+        /// The number, from 0, of the first such row or vector in the question; `None` if a part
+        /// was decrypted separately.
         number: Option<usize>,
     },
     /// A decrypted row is not one that a table writes.

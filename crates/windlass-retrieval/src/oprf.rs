@@ -116,7 +116,7 @@ impl OprfKey {
         Ok(Self(random(&mut os_rng()?)))
     }
 
-    /// The key in 32 bytes, little-endian; none for zero, and for what is not canonical.
+    /// The key in 32 bytes, little-endian; `None` for zero and for bytes that are not canonical.
     pub fn from_bytes(mut bytes: [u8; 32]) -> Option<Self> {
         let scalar = Option::<Scalar>::from(Scalar::from_canonical_bytes(bytes)).map(Zeroizing::new);
         bytes.zeroize();
@@ -165,7 +165,7 @@ impl OprfKey {
         Self::from_bytes(*bytes)
     }
 
-    /// Writes the key to a new file that its owner alone may read.
+    /// Writes the key to a new file that only its owner may read.
     ///
     /// # Errors
     /// [`Error::Wire`] if the file exists already or cannot be written.

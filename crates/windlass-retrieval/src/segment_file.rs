@@ -31,7 +31,7 @@ const HEADER: usize = 64;
 const TRAILER: usize = 32;
 const CHUNK: usize = 1 << 20;
 
-/// What a piece's file must say of itself.
+/// What the file of a piece must state about itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Label {
     pub index: usize,

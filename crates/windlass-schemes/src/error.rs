@@ -167,7 +167,7 @@ pub enum Error {
         reason: String,
     },
     /// A linear map that has no inverse.
-    #[error("the linear map has no inverse: its matrix is singular modulo {prime}")]
+    #[error("the linear map has no inverse, since its matrix is singular modulo {prime}; choose an invertible map")]
     SingularMap {
         /// The plaintext prime p.
         prime: u64,
@@ -183,7 +183,7 @@ pub enum Error {
         exponent: u32,
     },
     /// A value to encode is NaN or infinite.
-    #[error("the value at index {index} is not a finite number")]
+    #[error("the value at index {index} is not a finite number; remove NaN and infinite values")]
     NotFinite {
         /// Its position.
         index: usize,

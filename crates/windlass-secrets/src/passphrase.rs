@@ -20,7 +20,7 @@ const TRIES: usize = 3;
 /// The bytes of the file of a secret key, opened where it is encrypted: with the first line of
 /// `given`, or of the file that [`VARIABLE`] names, or with what is typed on the terminal, three
 /// times at most. They are wiped when they go. An encrypted key of parameters with another hash
-/// than `context` is refused before anybody is asked; none takes any.
+/// than `context` is refused before the user is asked; `None` accepts any.
 ///
 /// # Errors
 /// [`SecretError::File`] for a file that cannot be read, a wrong passphrase

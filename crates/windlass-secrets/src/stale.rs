@@ -130,8 +130,8 @@ fn is_plain(kind: FileType) -> bool {
     kind.is_file() || kind.is_dir()
 }
 
-/// Opens a file or a directory to be read, and a pipe without waiting for who writes to it; no link
-/// is followed.
+/// Opens a file or a directory to be read, and a pipe without waiting for its writer; no link is
+/// followed.
 #[cfg(unix)]
 fn open_at_once(path: &Path) -> std::io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};

@@ -1,4 +1,4 @@
-//! Whether anybody hears what a program prints.
+//! Whether the standard output of a program is open.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]

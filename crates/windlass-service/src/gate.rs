@@ -90,7 +90,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate for those whose tokens are in a file, or for everybody; each may ask for
+    /// A gate for clients whose tokens are in a file, or for all clients; each may ask for
     /// `portions` portions of rows a minute, or as the file says.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub struct Setup {
     pub panic_every: Option<u64>,
     /// The key that hides the keys of the table, where it hides them.
     pub oprf_key: Option<PathBuf>,
-    /// The file of those who may ask, if not everybody may.
+    /// The file of clients that may ask, if not all may.
     pub tokens: Option<PathBuf>,
     /// Where evaluation keys are kept on the disk, and in how many bytes.
     pub shelf: Option<(PathBuf, u64)>,

@@ -52,7 +52,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The shelf in a directory, which is made for its owner alone if it is missing, with room for
+    /// The shelf in a directory, which is made for only its owner if it is missing, with room for
     /// so many bytes.
     ///
     /// # Errors

@@ -183,7 +183,7 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A fresh token for a client, whose line is added to a file (which is made, for its owner alone, if
+/// A fresh token for a client, whose line is added to a file (which is made, for only its owner, if
 /// it is missing).
 ///
 /// # Errors

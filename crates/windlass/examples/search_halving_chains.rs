@@ -97,7 +97,7 @@ impl Search {
         None
     }
 
-    /// The chain with its last weights, which are parities alone.
+    /// The chain with its last weights, which are only parities.
     fn ended(&self, chain: &[Weights], values: &[Values], low: &[Bits]) -> Option<Vec<Weights>> {
         let i = chain.len();
         let columns = weighed(low, i);

@@ -43,7 +43,7 @@ impl Transform {
         Self { transform: Some(transform), is_own: true }
     }
 
-    /// Whether it is none of the published ones, so that its maps are to be checked.
+    /// Whether it is not a published one, so that its maps must be checked.
     pub(crate) fn is_own(self) -> bool {
         self.is_own
     }

@@ -20,7 +20,7 @@ fn stage_count(m: u64, p: u64) -> Result<usize> {
     Transform::AUTOMATIC.choices(m, p)?[0].stage_count(&evaluation_hypercube(m, p)?)
 }
 
-/// With the stages beside as maps by themselves.
+/// With the stages beside as separate maps.
 fn runs(ends: &[usize]) -> Runs {
     ends.into()
 }

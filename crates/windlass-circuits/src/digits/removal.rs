@@ -32,9 +32,9 @@ impl DigitRemoval {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for v outside 1..e, or where a polynomial of degree above 2048 would
-    /// be needed, or more than 2^16 residues checked; [`Error::Unplannable`] for what the method
-    /// refuses ([`super::DigitMethod::refusal`]) or what of it is not right;
-    /// [`Error::Ring`] if p^e is not a supported prime power.
+    /// be needed, or more than 2^16 residues checked; [`Error::Unplannable`] if the method refuses
+    /// ([`super::DigitMethod::refusal`]), or its circuit is wrong; [`Error::Ring`] if p^e is not a
+    /// supported prime power.
     pub fn new(spec: DigitSpec) -> Result<Self> {
         PrimePower::new(spec.prime, spec.exponent)?;
         let limits = Limits::between(1, spec.exponent - 1).with("one less than the digits there are");

@@ -18,11 +18,11 @@
 //! B = 12 takes 10 products, where the polynomial of least degree takes 14, in the same depth: k = 4
 //! for Y to Y⁴, four for M, one for c, and the last one.
 //!
-//! *Noise.* In a sum, what was made earlier has been switched down since and may have any weight; of
-//! two powers that have just been multiplied one has a weight as large as p², as they have
-//! different factors. Y³ and Y⁴ are of one depth. So sums are of powers of Z = Y − s, and those with
-//! four roots have roots that add up to 4s: then Z³ is not in them. And as c counts modulo p
-//! alone, so do all weights that it is made of.
+//! *Noise.* In a sum, what was made earlier has been switched down since and may have any weight;
+//! of two powers that have just been multiplied one has a weight as large as p², as they have
+//! different factors. Y³ and Y⁴ are of one depth. So sums are of powers of Z = Y − s, and those
+//! with four roots have roots that add up to 4s: then Z³ is not in them. And since only c modulo p
+//! matters, so it is for all weights that it is made of.
 
 use std::collections::BTreeMap;
 

@@ -71,7 +71,7 @@ pub(super) struct Row {
     /// For rows j+1, j+2, .., v−1: which value.
     pub for_rows: Vec<usize>,
     pub last: usize,
-    /// The product that the last value alone takes, once: it need not be relinearised by itself.
+    /// The product that only the last value uses, once: it need not be relinearised separately.
     pub late: Option<usize>,
 }
 

@@ -36,7 +36,7 @@ impl<T: Copy> Matrix<T> {
 /// The fold with the lowest cost for a matrix, with the plan of its sums; `None` if no fold is
 /// cheaper.
 ///
-/// Errors: [`Error::Unplannable`] where a fold is asked for and there is none.
+/// Errors: [`Error::Unplannable`] if a fold is asked for and none is possible.
 pub(super) fn best_fold<R: SlotGeometry>(
     slots: &R,
     matrix: &Matrix<R::Entry>,

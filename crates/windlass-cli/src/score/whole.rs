@@ -105,7 +105,7 @@ fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
     Ok(Task { rows, model: model.linear, labels, hold_out: None })
 }
 
-/// The class of each row, by its name; some are none, but not all.
+/// The class of each row, by its name. Some labels may be no class, but not all.
 fn classes_of(rows: &Features, label: &str, names: &[String]) -> Result<Vec<Option<usize>>> {
     let cells = rows.column(label)?;
     let class = |cell: &&str| names.iter().position(|name| name == cell);

@@ -67,7 +67,7 @@ impl Source {
         RowStatistics::of(&rows)
     }
 
-    /// The rows alone.
+    /// Only the rows.
     pub fn values(&self) -> Vec<&[u8]> {
         self.rows.iter().map(|(_, row)| row.as_slice()).collect()
     }

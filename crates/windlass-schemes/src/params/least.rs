@@ -1,4 +1,4 @@
-//! The minimum modulus that a specification needs, from noise bounds alone.
+//! The minimum modulus that a specification needs, from noise bounds only.
 
 use windlass_rlwe::{Assurance, Bound, NoiseModel, RlweSpec, SecretDistribution};
 

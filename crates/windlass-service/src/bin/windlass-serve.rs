@@ -228,7 +228,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Serves until a signal; whether everybody was answered then.
+/// Serves until a signal. Returns whether every open request was answered then.
 fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some(server::tls(certificate, key, args.tls_client_ca.as_deref())?),

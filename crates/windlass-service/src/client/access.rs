@@ -26,8 +26,8 @@ pub struct Access {
     pub token: Option<Token>,
 }
 
-/// A secret that names a client to a service. It is sent over https, and to this machine alone
-/// without.
+/// A secret that names a client to a service. It is sent over https; without https only to this
+/// machine.
 #[derive(Clone)]
 pub struct Token(Zeroizing<String>);
 

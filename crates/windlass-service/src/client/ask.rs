@@ -69,7 +69,7 @@ impl Asker {
         Self { remote, client: Arc::new(client), files, keys, name, uploads: 0, waits: 0, told: None }
     }
 
-    /// Lets `told` hear, before each wait, how long it is and for what.
+    /// Before each wait, gives `told` its length and its reason.
     #[must_use]
     pub fn telling(self, told: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { told: Some(Box::new(told)), ..self }

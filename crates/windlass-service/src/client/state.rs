@@ -50,8 +50,8 @@ impl State {
     }
 
     /// Refuses a schema that is not the one that this service had when it was first asked; the
-    /// first one is remembered. `accepted` is the beginning of the hash of a first or a new one
-    /// that alone is welcome.
+    /// first one is remembered. `accepted` is the beginning of the hash of the only first or new
+    /// schema that is accepted.
     ///
     /// # Errors
     /// [`AskError::OtherSchema`], or those of the file system.

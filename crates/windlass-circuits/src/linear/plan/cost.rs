@@ -26,7 +26,7 @@ pub struct CostModel {
     pub multiply_constant: f64,
     /// Mod-down of both components.
     pub mod_down: f64,
-    /// One automorphism by itself, a whole key switch in base `Q`.
+    /// One automorphism with a whole key switch in base `Q`.
     pub automorphism: f64,
     /// One product with a prepared constant in base `Q`, and adding it.
     pub multiply_base_q: f64,

@@ -42,7 +42,7 @@ pub(super) enum Reach {
     Giant,
     /// A giant step, which is taken once for all baby steps behind it, then a baby step.
     TwoLevel,
-    /// A giant step and a baby step for each by itself.
+    /// A separate giant step and baby step for each.
     OneByOne,
 }
 

@@ -25,7 +25,7 @@ pub struct Support<'a> {
 pub enum Proposal {
     /// Output and input of every automorphism by one rule.
     Rule(Factoring),
-    /// Output and input of every automorphism by itself: one route for each of
+    /// A separate output and input for every automorphism: one route for each of
     /// [`Support::elements`], in their order.
     Routes(Vec<Route>),
     /// Repeated doubling; it is left out for maps that are no sum of powers of one automorphism
