@@ -214,8 +214,10 @@ class Shard:
 
 
 def _each(jobs: list[Job], together: Callable[[list[Job]], list[Reply]]) -> list[Reply]:
-    """Run all jobs together, or each separately if that fails, so that no job fails because of
-    others."""
+    """Run all jobs together, or each separately if that fails.
+
+    So no job fails because of others.
+    """
     try:
         return together(jobs)
     except WindlassError as error:
