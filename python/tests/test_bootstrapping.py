@@ -183,7 +183,7 @@ def test_tables_that_are_refused(boot: World) -> None:
     context = wl.Context.preset("insecure_boot_105")
     world = make(context, context.bootstrapping())
     x = world.encrypt([0, 1, 1])
-    with pytest.raises(wl.ShapeError, match="3 values, and 2 are needed") as short:
+    with pytest.raises(wl.ShapeError, match="3 values are given, but 2 are needed") as short:
         x.refresh(table=[0, 1, 0])
     assert (short.value.expected, short.value.got) == (2, 3)
     with pytest.raises(wl.ShapeError, match="not an array of shape"):

@@ -19,7 +19,7 @@ pub enum CliError {
     },
     /// Two files of different key pairs.
     #[error(
-        "{}: belongs to another key pair than {} ({}... and {}...); use files that come from one keygen",
+        "{}: it belongs to another key pair than {} ({}... and {}...); use files of one key generation",
         path.display(), other.display(), hex(&names[0].0[..6]), hex(&names[1].0[..6])
     )]
     OtherKeyPair {

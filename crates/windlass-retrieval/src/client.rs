@@ -226,6 +226,6 @@ mod tests {
         answer.parts[1].second[0] ^= half;
         let refused = client.rows(&answer, &[2, 0, 1]).unwrap_err();
         assert_eq!(refused, Error::NotDecryptable { number: Some(1) });
-        assert!(refused.to_string().contains("first at number 1 (from 0)"), "{refused}");
+        assert!(refused.to_string().contains("first at number 1 (counted from 0)"), "{refused}");
     }
 }

@@ -52,7 +52,7 @@ pub enum SecretError {
     #[error("the two passphrases differ, so nothing was written; try again")]
     Differ,
     /// A new passphrase that is the old one.
-    #[error("the new passphrase is the same as that of {}, so nothing was written; choose another", path.display())]
+    #[error("the new passphrase is the same as that of {}, so nothing was written; choose a different one", path.display())]
     SamePassphrase {
         /// The file of the secret key.
         path: PathBuf,

@@ -247,7 +247,7 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();
     let given = "--schema one.json --evaluation-keys one/evaluation.keys --in one.query --out none.answer";
     let message = fail(at, &format!("search answer --table longer.csv {COLUMNS} {given}"));
-    assert!(message.contains("one.json: made for another table than longer.csv"), "{message}");
+    assert!(message.contains("one.json: it was made for another table than longer.csv"), "{message}");
     let before = snapshot(at);
     assert!(fail(at, &format!("search query {other} --out two.query")).contains("exists"));
     fail(at, "search keygen --schema one.json --out one");
@@ -279,16 +279,16 @@ fn steps_take_the_table_of_their_schema_alone() {
     };
     for table in tables {
         let message = fail(at, &answer(table, "table.csv"));
-        assert!(message.contains(&format!("table.csv.json: made for another table than {table}")), "{message}");
+        assert!(message.contains(&format!("table.csv.json: it was made for another table than {table}")), "{message}");
         // Under the schema of that table the query is another one's.
         let message = fail(at, &answer(table, table));
-        assert!(message.contains(&format!("one.query: made for another schema than {table}.json")), "{message}");
+        assert!(message.contains(&format!("one.query: it was made for another schema than {table}.json")), "{message}");
     }
     succeed(at, &answer("table.csv", "table.csv"));
     let found = succeed(at, &format!("search decrypt --schema table.csv.json {asked} --in one.answer --k 1"));
     assert_eq!(indices(&found, 0), [0]);
     let other = format!("search decrypt --schema rows.csv.json {asked} --in one.answer");
-    assert!(fail(at, &other).contains("one.answer: made for another schema than rows.csv.json"));
+    assert!(fail(at, &other).contains("one.answer: it was made for another schema than rows.csv.json"));
     // Queries whose columns are called otherwise, in every step that reads any.
     for names in ["land,sea", "x,y"] {
         fs::write(at.join("query.csv"), format!("{names}\n0,1\n")).unwrap();
@@ -373,9 +373,9 @@ fn what_cannot_be_searched_is_refused() {
     };
     query("x,y\n1,2\n");
     table("x,y\n1,2\n0,0\n");
-    refused("", "vector 1 is zero");
+    refused("", "vector 1 is the zero vector");
     refused("--metric inner-product --bits 9", "the bits of a number is 9");
-    refused("--metric hamming", "no metric 'hamming'");
+    refused("--metric hamming", "'hamming' is not a metric");
     refused("--metric inner-product --bandwidth 0", "bandwidth");
     table("x,y\n1,nan\n");
     refused("", "not a finite number");

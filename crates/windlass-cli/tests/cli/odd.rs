@@ -198,7 +198,7 @@ fn files_of_other_versions_and_kinds() {
     patched(8, 3, "format version 3 is not supported (this build reads versions up to 2); use a newer Windlass");
     patched(8, 1, "format version 1 is not supported (this build reads only version 2); make the file again");
     patched(9, 0xff, "format version 65282");
-    patched(10, 77, "expected a secret key, found unknown kind 77");
+    patched(10, 77, "expected a secret key, but found unknown kind 77");
     patched(12, whole[12] ^ 1, "another context");
     patched(66, 1, "parameters allow at most");
     patched(0, b'w', "not a Windlass file");
@@ -365,7 +365,7 @@ fn plans_for_odd_wishes() {
         ("params plan --modulus 257 --depth 4294967295", "no parameters meet the specification"),
         ("params plan --modulus 257 --depth 1000", "any depth with refreshes (--bootstrap)"),
         ("params plan --modulus 257 --m 14", "use m/2"),
-        ("params plan --modulus 3 --m 32768 --slots 100", "m = 32768 has 2 slots modulo 3, not 100"),
+        ("params plan --modulus 3 --m 32768 --slots 100", "m = 32768 has 2 slots modulo 3, fewer than 100"),
         ("params plan --modulus 257 --depth 4294967296", "--depth"),
         ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
         ("params plan --modulus 257 --security 80", "insecure"),

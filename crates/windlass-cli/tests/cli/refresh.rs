@@ -213,7 +213,7 @@ fn bad_input_is_refused_and_leaves_nothing() {
         assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
         assert!(snapshot(at) == before, "windlass {line} made or changed a file");
     };
-    refused("refresh --preset none", "no parameter preset is called \"none\"; there are insecure_boot_105");
+    refused("refresh --preset none", "unknown parameter preset \"none\"; choose one of insecure_boot_105");
     // Sets that do not bootstrap, named and in a file: what can be done here, and no field of the library.
     succeed(at, "params plan --modulus 257 --out own.json");
     for preset in ["insecure_toy_256", "bgv_n32768", "own.json"] {
@@ -232,12 +232,12 @@ fn bad_input_is_refused_and_leaves_nothing() {
     refused(&encrypt(&format!("--values {}", ["1"; 49].join(","))), "values do not fit");
     refused(&encrypt("--values 1 --capacity 1e6"), "cannot have 1000000 bits of capacity");
     refused(&encrypt("--values 1").replace("keys/secret.key", "keys/public.key"), "expected a secret key");
-    refused(&apply("stranger", "keys", "spent.bin"), "stranger/evaluation.keys: belongs to another key pair");
-    refused(&apply("keys", "stranger", "spent.bin"), "stranger/bootstrap.keys: belongs to another key pair");
-    refused(&apply("keys", "damaged", "spent.bin"), "damaged/bootstrap.keys: truncated");
-    refused(&apply("keys", "keys", "keys/secret.key"), "expected a ciphertext, found a secret key");
+    refused(&apply("stranger", "keys", "spent.bin"), "stranger/evaluation.keys: it belongs to another key pair");
+    refused(&apply("keys", "stranger", "spent.bin"), "stranger/bootstrap.keys: it belongs to another key pair");
+    refused(&apply("keys", "damaged", "spent.bin"), "damaged/bootstrap.keys: the file is truncated");
+    refused(&apply("keys", "keys", "keys/secret.key"), "expected a ciphertext, but found a secret key");
     refused(&apply("keys", "keys", "spent.bin").replace("boot_105", "boot_1023"), "another context");
     refused(&apply("keys", "keys", "spent.bin").replace("new.bin", "spent.bin"), "already exists");
     let decrypt = "refresh decrypt --preset insecure_boot_105 --in spent.bin --secret-key";
-    refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: belongs to another key pair");
+    refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: it belongs to another key pair");
 }

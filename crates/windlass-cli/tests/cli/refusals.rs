@@ -134,8 +134,8 @@ fn damaged_files() {
         refused(at, &run("missing"), "missing: no such file");
         refused(at, &run("keys"), "keys: ");
     }
-    refused(at, &decrypt("keys/public.key", "answer.bin"), "expected a secret key, found a public key");
-    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query, found an answer");
+    refused(at, &decrypt("keys/public.key", "answer.bin"), "expected a secret key, but found a public key");
+    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query, but found an answer");
     fs::write(at.join("damaged"), "{}").unwrap();
     refused(at, &query("damaged", "--secret-key keys/secret.key"), "not a lookup schema");
 }
@@ -166,10 +166,14 @@ fn files_of_others() {
     refused(
         at,
         &format!("decrypt --schema schema.json {keys}"),
-        "answer.bin: belongs to another key pair than stranger/secret.key (",
+        "answer.bin: it belongs to another key pair than stranger/secret.key (",
     );
     let keys = "--evaluation-keys stranger/evaluation.keys --in query.bin";
-    refused(at, &answer("table.csv", keys), "stranger/evaluation.keys: belongs to another key pair than query.bin (");
+    refused(
+        at,
+        &answer("table.csv", keys),
+        "stranger/evaluation.keys: it belongs to another key pair than query.bin (",
+    );
     let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
     refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
 }

@@ -154,13 +154,13 @@ fn keys_are_sealed_and_opened() {
     refused(at, "key seal --in keys/public.key --passphrase-file words --out y", "expected a secret key");
     refused(at, "key open --in keys/public.key --passphrase-file words --out y", "expected an encrypted secret key");
     refused(at, "key open --in keys/secret.key --out y", "is not encrypted");
-    refused(at, "key seal --in table.csv --passphrase-file words --out y", "table.csv: not a Windlass file");
+    refused(at, "key seal --in table.csv --passphrase-file words --out y", "table.csv: this is not a Windlass file");
     refused(at, "key seal --in missing --passphrase-file words --out y", "missing: no such file");
     refused(at, "key seal --in keys/secret.key --passphrase-file words --out x", "x: already exists");
     let mut damaged = sealed;
     damaged[130] ^= 1;
     fs::write(at.join("damaged.key"), damaged).unwrap();
-    refused(at, "key open --in damaged.key --passphrase-file words --out y", "damaged.key: corrupt");
+    refused(at, "key open --in damaged.key --passphrase-file words --out y", "damaged.key: the file is corrupt");
 }
 
 /// A key of other parameters is refused before its passphrase is asked for, or read from a file.

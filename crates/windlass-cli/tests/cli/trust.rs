@@ -68,7 +68,7 @@ fn weak_parameters_of_a_schema_need_consent() {
     }
     assert!(!at.join("keys").exists());
     let message = fail(at, "keygen --schema schema.json --params demo --out keys");
-    assert!(message.contains("'insecure_toy_2048', not 'demo'"), "{message}");
+    assert!(message.contains("'insecure_toy_2048', but --params names 'demo'"), "{message}");
     let output =
         windlass(at, "keygen --schema schema.json --params insecure_toy_2048 --insecure --out keys".split(' '));
     assert!(output.status.success());
@@ -179,7 +179,7 @@ fn a_lookup_takes_a_parameter_file_and_its_schema_carries_it() {
     fs::rename(at.join("own.json"), at.join("server.json")).unwrap();
     succeed(at, "keygen --schema out/schema.json --out keys");
     let message = fail(at, "keygen --schema out/schema.json --params demo --out other");
-    assert!(message.contains("not 'demo'"), "{message}");
+    assert!(message.contains("but --params names 'demo'"), "{message}");
     // A stranger's set is checked as any other, whatever it calls itself.
     fs::copy(at.join("out/schema.json"), at.join("schema.json")).unwrap();
     let own: Value = serde_json::from_slice(&fs::read(at.join("server.json")).unwrap()).unwrap();
@@ -230,7 +230,7 @@ fn inputs_may_be_pipes() {
     let answer = "windlass answer --table table.csv --key code --params insecure_toy_2048 --out answer.bin \
                   --evaluation-keys keys/evaluation.keys --in /dev/stdin";
     for (input, wanted) in [
-        ("head -c 1000 query.bin", "truncated: 1000 of"),
+        ("head -c 1000 query.bin", "truncated: it has 1000 of"),
         ("(cat query.bin; echo)", "1 bytes follow the end"),
         ("printf ''", "/dev/stdin: "),
     ] {
