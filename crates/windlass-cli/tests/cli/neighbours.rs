@@ -295,7 +295,7 @@ fn steps_take_the_table_of_their_schema_alone() {
         for line in [format!("query {asked} --out two.query"), format!("decrypt {asked} --in one.answer")] {
             let message = fail(at, &format!("search {line} --schema table.csv.json"));
             assert!(
-                message.contains(&format!("its columns are {names}, those of table.csv.json are sea,land")),
+                message.contains(&format!("its columns are {names}, but those of table.csv.json are sea,land")),
                 "{message}"
             );
         }
@@ -392,11 +392,17 @@ fn what_cannot_be_searched_is_refused() {
     refused("", "no rows");
     // Without names of columns the first vector would be taken for them.
     table("1,2\n3,4\n");
-    refused("", "t.csv: its first line holds only numbers ('1, 2')");
+    refused(
+        "",
+        "t.csv: a table must begin with a line of column names, but its first line holds only numbers ('1, 2')",
+    );
     refused("--plan", "a table must begin with a line of column names");
     table("x,y\n1,2\n3,4\n");
     query("1,2\n3,4\n");
-    refused("", "q.csv: its first line holds only numbers ('1, 2')");
+    refused(
+        "",
+        "q.csv: a table must begin with a line of column names, but its first line holds only numbers ('1, 2')",
+    );
     query("x\n1\n");
     refused("", "1 dimensions");
     query("x,y\n0,0\n");

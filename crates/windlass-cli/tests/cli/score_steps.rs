@@ -288,7 +288,10 @@ fn bad_models_and_rows_are_refused() {
         let message = fail(at, "score --table rows.csv --weights m.json");
         assert!(message.contains(wanted), "{message}");
     };
-    refused("1,2\n3,4\n", "rows.csv: its first line holds only numbers ('1, 2')");
+    refused(
+        "1,2\n3,4\n",
+        "rows.csv: a table must begin with a line of column names, but its first line holds only numbers ('1, 2')",
+    );
     refused("id,x\n1,2\n", "the table has 1 feature columns, but the model takes 2");
     refused("id,x,y\n1,2,3\n2,250,1\n", "row 2 has '250' in column 'x', but standardised features must be at most 16");
     refused("id,x,y\n1,2,NaN\n", "not a finite number");
