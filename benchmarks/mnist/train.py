@@ -142,7 +142,7 @@ def scores(integers, x):
 
 
 def coarser(integers, levels):
-    """Give the network for pixels from 0 to levels in place of LEVELS: biases alone change."""
+    """Give the network for pixels from 0 to levels instead of LEVELS: only biases change."""
     w, b, v, d = integers
     ratio = levels / LEVELS
     return w, np.rint(b * ratio).astype(np.int64), v, np.rint(d * ratio**2).astype(np.int64)

@@ -28,7 +28,7 @@ LARGEST_BLOCK = 1754
 
 
 def log2_binomial(n: Array, k: Array) -> Array:
-    """Log2 of n over k, −∞ where there is none."""
+    """Log2 of n over k; −∞ if k is outside 0 to n."""
     n, k = np.broadcast_arrays(np.asarray(n, float), np.asarray(k, float))
     inside = (k >= 0) & (k <= n)
     top, bottom = np.where(inside, n, 0), np.where(inside, k, 0)
@@ -499,7 +499,7 @@ def exhaust(attack: Attack, instance: Instance, best: Optimum) -> Optimum:
 def at_weight(
     attack: Attack, instance: Instance, blocks: Array, columns: Array, weight: int
 ) -> Optimum:
-    """The least of a grid of block sizes and positions that are not guessed."""
+    """The smallest cost over a grid of block sizes and positions that are not guessed."""
     positions = (instance.n - columns).astype(int)
     costs = costs_of(attack, instance, blocks, positions, slice(weight, weight + 1))
     return optimum(costs, blocks, positions, weight)
@@ -512,6 +512,6 @@ def grid(centre: float, wide: float, low: int, high: int) -> Array:
 
 
 def optimum(costs: Array, blocks: Array, positions: Array, weight: int) -> Optimum:
-    """The least of a grid of costs at one guessed weight."""
+    """The smallest of a grid of costs at one guessed weight."""
     at = np.unravel_index(np.argmin(costs), costs.shape)
     return Optimum(float(costs[at]), int(blocks[at[0]]), int(positions[at[1]]), weight)

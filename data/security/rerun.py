@@ -4,16 +4,16 @@
 
     python rerun.py --estimator CHECKOUT
 
-With ``--compare`` in place of an estimator nothing is run, and no Sage is needed. With ``--quick``
+With ``--compare`` instead of an estimator nothing is run, and no Sage is needed. With ``--quick``
 only the uniform ternary keys of secure presets and of retrieval are run; ``search.py`` has the
 sparse ones.
 
 ``windlass-bench security`` lists the keys: of every preset, ephemeral ones too, and every point of
 the tables that λ is interpolated from. Each is an LWE instance, which the estimator prices in a
-process of its own. Runs are appended to ``estimator_runs.csv``; one that is there, by the same
-commit of the estimator, is not repeated. Exit code 1 where Windlass states more than the estimator
-finds, where the estimator found nothing, or where a run failed: an attack that the estimator cannot
-price is not one that does not exist.
+separate process. Runs are appended to ``estimator_runs.csv``; one that is there, by the same commit
+of the estimator, is not repeated. Exit code 1 where Windlass states more than the estimator finds,
+where the estimator found nothing, or where a run failed: an attack that the estimator cannot price
+is not one that does not exist.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ def price(estimator: Path, key: Key) -> dict[str, float]:
 
 
 def run(estimator: Path, commit: str, key: Key) -> Run:
-    """Price a key in a process of its own, which gives its memory back."""
+    """Price a key in a separate process, whose memory is then freed."""
     begin = time.monotonic()
     command = [sys.executable, __file__, "--estimator", str(estimator), "--one"]
     done = subprocess.run(
@@ -240,7 +240,7 @@ def commit_of(estimator: Path) -> str:
 def price_all(args: argparse.Namespace, keys: list[Key], runs: dict[Instance, Run]) -> int:
     """Price what has no run yet, until time is over; each run is recorded when it ends.
 
-    How many failed: the others go on. Runs of keys that are not in a ``--listing`` stay.
+    How many failed; the others continue. Runs of keys that are not in a ``--listing`` stay.
     """
     commit = commit_of(args.estimator)
     waiting = [key for key in order(keys) if key.kind in args.kinds]

@@ -3,8 +3,8 @@
     cargo build --release -p windlass --example front_door_timings
     python python/benchmarks/overhead.py target/release/examples/front_door_timings
 
-Both sides compute with one thread, in turn, several times; each figure is the least of the medians
-of all rounds. Results are verified before they are timed. Prints JSON.
+Both sides compute with one thread, in turn, several times; each figure is the minimum of the
+medians of all rounds. Results are verified before they are timed. Prints JSON.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def one_ring(log_n: int, matrix: NDArray[Any], features: NDArray[Any]) -> dict[s
 
 
 def least(rounds: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
-    """The least of all rounds, figure by figure."""
+    """The minimum of all rounds, figure by figure."""
     return {
         n: {name: min(one[n][name] for one in rounds) for name in rounds[0][n]} for n in rounds[0]
     }

@@ -48,7 +48,7 @@ def once(work: Callable[[], Any]) -> tuple[Any, dict[str, float]]:
 
 
 def measured(work: Callable[[], Any], runs: int) -> dict[str, float]:
-    """Run something several times: the median of the clock, the least of clock and processor."""
+    """Run something several times: the median of the clock, the minima of clock and processor."""
     each = [once(work)[1] for _ in range(runs)]
     return {
         "wall": round(statistics.median(one["wall"] for one in each), 5),
@@ -108,7 +108,7 @@ def pause(work: Callable[[], Any]) -> dict[str, float]:
 
 
 def package(name: str) -> dict[str, Any]:
-    """Read what the installed wheel says of itself."""
+    """Read what the installed wheel states about itself."""
     found = metadata.distribution(name)
     wheel = (found.read_text("WHEEL") or "").splitlines()
     files = [str(file) for file in found.files or []]

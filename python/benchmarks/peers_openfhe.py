@@ -38,7 +38,7 @@ def parameters() -> Any:
 
 
 def program(weights: Any, x: Any) -> Any:
-    """Multiply an encrypted vector by a matrix: the whole program, but for ``parameters``."""
+    """Multiply an encrypted vector by a matrix: the whole program, except ``parameters``."""
     context = parameters()
     pair = context.KeyGen()
     context.EvalSumKeyGen(pair.secretKey)

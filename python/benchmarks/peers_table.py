@@ -46,7 +46,7 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def least(runs: list[dict[str, Any]], group: str, name: str, key: str) -> float | None:
-    """Find the least of a figure over all runs."""
+    """Find the minimum of a figure over all runs."""
     found = [run[group][name] for run in runs if name in run[group]]
     return min((one[key] for one in found), default=None) if key else min(found, default=None)
 

@@ -100,7 +100,7 @@ Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def script(tmp_path: Path) -> Script:
-    """Runs a program in a process of its own: what it prints, and how it ended."""
+    """Runs a program in a separate process: what it prints, and how it ended."""
 
     def run(text: str, *arguments: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
         path = tmp_path / "program.py"

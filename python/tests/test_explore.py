@@ -145,7 +145,7 @@ def test_threads_stay_as_they_were() -> None:
 
 
 def test_what_cannot_be() -> None:
-    with pytest.raises(wl.ParameterError, match="no power of a prime"):
+    with pytest.raises(wl.ParameterError, match="not a power of a prime"):
         wl.explore(modulus=6, progress=False)
     with pytest.raises(wl.NoParameters):
         wl.explore(modulus=65537, depth=400, progress=False)

@@ -84,7 +84,7 @@ def test_a_passphrase_encrypts_a_secret(
     assert isinstance(needed.value, wl.FileError)
     assert str(needed.value.filename) == str(path)
     for wrong in ("größer als", "a guess", b"\0"):
-        with pytest.raises(wl.WrongPassphrase, match="cannot be told apart") as refused:
+        with pytest.raises(wl.WrongPassphrase, match="cannot distinguish the two") as refused:
             world.context.load_client(path, passphrase=wrong)
         assert str(wrong) not in str(refused.value)
     with pytest.raises(wl.FileError, match="not encrypted"):

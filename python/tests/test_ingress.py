@@ -150,7 +150,7 @@ def test_a_table_that_cannot_be_opened_is_served_as_it_was(tmp_path: Path) -> No
     shard, ingress = Shard(0, options(place)), _Ingress(options(place))
 
     class Refuses:
-        """A table whose refresh fails in a way that nobody thought of."""
+        """A table whose refresh fails in an unexpected way."""
 
         def refresh(self) -> bool:
             raise wl.ParameterError("24 bits of a message")

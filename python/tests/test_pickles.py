@@ -24,7 +24,7 @@ class Strict(pickle.Unpickler):
     names: set[str]
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
-        """Refuses whatever could run code of its own."""
+        """Refuses everything that could run other code."""
         name = f"{module_name}.{global_name}"
         allowed = (
             name.startswith("windlass._windlass.restore_")

@@ -472,7 +472,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class WithoutRay(doctest.OutputChecker):
-    """What a program prints, without what Ray says of its workers in between."""
+    """What a program prints, without the lines of Ray about its workers."""
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
         lines = [line for line in got.splitlines(keepends=True) if "(raylet)" not in line]

@@ -31,7 +31,7 @@ DEEP = b"[" * 200_000
 
 
 class Service(ThreadingHTTPServer):
-    """A service as `windlass serve` is one, that fails as it is told to."""
+    """A service such as `windlass serve`, which fails on request."""
 
     daemon_threads = True
 

@@ -9,8 +9,8 @@ A matrix times an encrypted vector:
 >>> client.decrypt(layer @ server.receive(client.encrypt([7, 8, 9])))
 array([ 50, 122])
 
-A *context* is what client and server agree on, a *client* holds the secret key, a *server* the
-keys that the named circuits need and no others.
+Client and server share a *context*. A *client* holds the secret key. A *server* holds exactly the
+keys that the named circuits need.
 """
 
 from windlass import plots

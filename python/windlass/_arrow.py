@@ -76,8 +76,8 @@ def _load(source: object) -> Any:
     except pa.ArrowException as error:
         raise DTypeError(f"pyarrow cannot read this table: {error}") from error
     message = (
-        "a pyarrow.Table, a pyarrow.RecordBatchReader, a frame of pandas or the path of a file is "
-        f"expected, not {type(source).__name__}"
+        "the source must be a pyarrow.Table, a pyarrow.RecordBatchReader, a pandas frame or the "
+        f"path of a file, not {type(source).__name__}"
     )
     raise DTypeError(message)
 
@@ -107,7 +107,7 @@ def _read(path: str) -> Any:
     try:
         return ds.dataset(path, format=kind).to_table()
     except NotImplementedError as error:
-        message = f"{path}: pyarrow does not read it ({error}): write that column as another type"
+        message = f"{path}: pyarrow cannot read it ({error}): write that column as another type"
         raise FileError(message, filename=path) from error
     except (pa.ArrowException, OSError) as error:
         raise FileError(f"{path}: {error}", filename=path) from error
@@ -143,8 +143,8 @@ def _kind(column: str, kind: Any) -> tuple[str, Any]:
     if types.is_timestamp(kind):
         return "timestamp", pa.timestamp("us", None if kind.tz is None else "UTC")
     message = (
-        f"column {column!r} is of type {kind}: whole numbers, floating point, decimals, booleans, "
-        "text, binary, dates and timestamps are restored; cast it to one of them"
+        f"column {column!r} has the type {kind}, but only integers, floating-point numbers, "
+        "decimals, booleans, text, binary, dates and timestamps can be restored; cast the column"
     )
     raise DTypeError(message)
 
@@ -169,8 +169,8 @@ def _check_years(name: str, kind: str, array: Any, nulls: NDArray[np.bool_]) -> 
         row = int(np.flatnonzero(outside)[0])
         value = str(array[row].cast(pa.string()))
         message = (
-            f"column {name!r}: the {kind} {value} in row {row} lies outside the years 1 to 9999, "
-            "which records are restored in: write the column as text or as whole numbers"
+            f"column {name!r}: the {kind} {value} in row {row} is outside the years 1 to 9999, so "
+            "it could not be restored: write the column as text or as integers"
         )
         raise ValueRangeError(message, index=row, value=value)
 
@@ -233,7 +233,7 @@ def cells(source: object, key: str | None) -> tuple[list[str], int | None, list[
     if len(set(names)) != len(names):
         raise ParameterError("two columns have the same name")
     if any(name.startswith(_TYPES) for name in names):
-        raise ParameterError(f"names of columns do not begin with {_TYPES!r}")
+        raise ParameterError(f"the name of a column must not begin with {_TYPES!r}")
     if not names or table.num_rows == 0:
         raise ParameterError("the table has no rows: give at least one")
     if key is not None and key not in names:
@@ -282,12 +282,12 @@ def _kinds(fields: Sequence[str]) -> list[str] | None:
         kinds = None
     known = isinstance(kinds, list) and all(isinstance(k, str) and k in _RESTORE for k in kinds)
     if not known or len(kinds) != len(fields) - 1:
-        raise FileError("the schema says no types of columns that this version knows")
+        raise FileError("this version does not know the types of columns in the schema")
     return [str(kind) for kind in kinds]
 
 
 def _record(row: bytes, fields: Sequence[str], kinds: Sequence[str] | None) -> dict[str, Any]:
-    refused = "the answer decrypts to a row that does not have the table's columns"
+    refused = "the answer decrypts to a row without the columns of the table"
     found = _split(row, len(fields))
     if found is None:
         raise FileError(refused)

@@ -244,7 +244,7 @@ class Requests(BaseHTTPRequestHandler):
         return []
 
     def _parse(self, lines: list[bytes]) -> None:
-        """Takes a head apart, if it is one that everybody reads alike."""
+        """Parse a head, if every program reads it alike."""
         if not _REQUEST.fullmatch(lines[0]) or not all(map(_FIELD.fullmatch, lines[1:])):
             raise _NotHttp(400)
         self.raw_requestline = lines[0]

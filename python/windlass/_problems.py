@@ -22,18 +22,18 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "not-found": Kind(404, "There is nothing here", "see /openapi.json for what there is"),
+    "not-found": Kind(404, "No such page", "see /openapi.json for the list of pages"),
     "method": Kind(
-        405, "This page does not take that method", "see /openapi.json for what it takes"
+        405, "This page does not support that method", "see /openapi.json for its methods"
     ),
     "unauthorised": Kind(
         401,
-        "This service answers those who have a token",
+        "This service needs a token",
         "send the token that the owner of the service gave you (windlass ask --token-file FILE)",
     ),
     "quota": Kind(
         429,
-        "You have asked for as many rows as you may for now",
+        "The quota of rows is used up",
         "ask again after the time that Retry-After states",
     ),
     "not-hidden": Kind(
@@ -44,17 +44,17 @@ KINDS = {
     "other-oprf-key": Kind(
         500,
         "The service lacks the key that hides the keys of this table",
-        "tell who runs the service: it must be started with the table's own key "
+        "tell the owner of the service: it must be started with the table's own key "
         "(windlass serve --oprf-key FILE)",
     ),
     "unknown-keys": Kind(
         404,
-        "The evaluation keys are not here",
+        "The service does not have the evaluation keys",
         "upload them with PUT /keys/{sha256}, then ask again",
     ),
     "bad-name": Kind(
         400,
-        "Not the name of a set of keys",
+        "This is not the name of a set of keys",
         "name keys by the SHA-256 of their file, 64 hexadecimal digits",
     ),
     "other-name": Kind(
@@ -62,10 +62,10 @@ KINDS = {
         "The name is not the hash of the body",
         "send the whole file, under the SHA-256 of its bytes",
     ),
-    "unreadable": Kind(400, "The body cannot be read", "send the file as it was made, whole"),
+    "unreadable": Kind(400, "The body cannot be read", "send the whole file unchanged"),
     "other-table": Kind(
         409,
-        "Made for another table, or for another version of its schema",
+        "The body was made for another table, or for another version of its schema",
         "fetch /schema again and ask under it",
     ),
     "missing-keys": Kind(
@@ -88,23 +88,26 @@ KINDS = {
     ),
     "above-quota": Kind(
         413,
-        "You have asked for more rows at once than you may in a minute",
-        "ask for fewer rows at a time, or ask who runs the service for a larger quota",
+        "The request is larger than the quota of a minute",
+        "ask for fewer rows at a time, or ask the owner of the service for a larger quota",
     ),
-    "too-slow": Kind(408, "The body took too long to arrive", "send it again over a faster line"),
+    "too-slow": Kind(
+        408, "The body took too long to arrive", "send it again over a faster connection"
+    ),
     "busy": Kind(
         503, "Too many requests are waiting", "ask again after the time that Retry-After states"
     ),
     "timeout": Kind(
         504,
         "The answer took too long",
-        "ask again later; if it stays so, tell who runs the service: answers may need more time",
+        "ask again later; if this persists, tell the owner of the service: "
+        "answers may need more time",
     ),
-    "stopping": Kind(503, "The service is ending", "ask again when it is back"),
+    "stopping": Kind(503, "The service is stopping", "ask again when it is back"),
     "failed": Kind(
         500,
         "The service failed at this request",
-        "ask again; if it stays so, tell who runs the service",
+        "ask again; if this persists, tell the owner of the service",
     ),
 }
 

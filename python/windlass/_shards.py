@@ -40,7 +40,7 @@ class Options:
 
 
 class Reply(NamedTuple):
-    """What a shard says: its part, an answer, or why there is none."""
+    """The reply of a shard: its part, an answer, or an error."""
 
     data: bytes = b""
     """Empty for a part that the ingress has already."""
@@ -210,11 +210,14 @@ class Shard:
         except NoShards:
             self._shard = None
         except WindlassError as error:
-            log.warning("the table cannot be opened again, the version before it stays: %s", error)
+            log.warning("the table cannot be reopened, so the version before it stays: %s", error)
 
 
 def _each(jobs: list[Job], together: Callable[[list[Job]], list[Reply]]) -> list[Reply]:
-    """All jobs together; each by itself if that fails, so that no job fails because of others."""
+    """Run all jobs together, or each separately if that fails.
+
+    So no job fails because of others.
+    """
     try:
         return together(jobs)
     except WindlassError as error:

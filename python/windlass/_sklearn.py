@@ -43,7 +43,7 @@ def folded(model: object) -> Folded:
     Raises
     ------
     DTypeError, ShapeError
-        For what is not fitted, not linear, or made of steps that are not folded.
+        If the model is not fitted, not linear, or has a step that cannot be merged into weights.
     """
     steps = _steps(model)
     final = steps[-1] if steps else model
@@ -99,8 +99,8 @@ def _one_against_the_rest(final: Any) -> tuple[_Weights, _Weights]:
     """The rows of the models of all classes."""
     if getattr(final, "multilabel_", False):
         message = (
-            f"{type(final).__name__} was fitted on several labels for each row, of which no single "
-            "one is decided for: take the model of each label (estimators_)"
+            f"{type(final).__name__} was fitted on several labels for each row and does not "
+            "decide for one of them: take the model of each label (estimators_)"
         )
         raise DTypeError(message)
     rows, biases = [], []
@@ -122,12 +122,14 @@ def _fold(step: Any, weights: _Weights, bias: _Weights) -> tuple[_Weights, _Weig
     if count is None:
         raise DTypeError(f"the step {name} is not fitted")
     if getattr(step, "clip", False):
-        raise DTypeError(f"the step {name} clips, which is not linear: scale before encryption")
+        raise DTypeError(
+            f"the step {name} clips values, which is not linear: apply it before encryption"
+        )
     for fold in (_fold_columns, _fold_selection, _fold_projection, _fold_scaling):
         made = fold(step, int(count), weights, bias)
         if made is not None:
             return made
-    message = f"the step {name} is not one that is folded into weights ({_STEPS}): apply it before"
+    message = f"the step {name} cannot be merged into the weights ({_STEPS}): apply it before"
     raise DTypeError(f"{message} encryption")
 
 
@@ -143,7 +145,7 @@ def _check_width(step: Any, leaving: int, weights: _Weights) -> None:
 
 
 def _fold_scaling(step: Any, count: int, weights: _Weights, bias: _Weights) -> _Made:
-    """A step that maps every feature by itself: x to a x + b."""
+    """A step that maps every feature separately: x to a x + b."""
     one, zero = np.ones(count), np.zeros(count)
 
     def of(name: str, otherwise: _Weights) -> _Weights:
@@ -259,8 +261,8 @@ def _check_scores(model: Any, weights: _Weights, bias: _Weights) -> _Weights | N
     scores = rows @ np.atleast_2d(weights).T + bias
     if own.size != scores.size or not np.allclose(own.reshape(scores.shape), scores, 1e-6, 1e-6):
         message = (
-            f"{type(model).__name__} does not score rows as weights @ x + bias: its coef_ means "
-            "something else (a link, pairs of classes, a centring of its own)"
+            f"{type(model).__name__} does not score rows as weights @ x + bias: its coef_ has "
+            "another meaning (a link, pairs of classes, or another centring)"
         )
         raise DTypeError(message)
     return own

@@ -1,4 +1,4 @@
-"""Types of the compiled half of the package; what everything does stands in its docstrings."""
+"""Types of the compiled half of the package. The docstrings are in the compiled half."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence

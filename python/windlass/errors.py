@@ -1,10 +1,10 @@
-"""What can go wrong: one small hierarchy under `WindlassError`, with the data as attributes."""
+"""The exceptions: one small hierarchy under `WindlassError`, with their data as attributes."""
 
 from __future__ import annotations
 
 
 class WindlassError(Exception):
-    """Every error of this package; what it is about stands in attributes of its subclasses."""
+    """The base class of all errors of this package. Attributes of its subclasses hold the data."""
 
     def __init__(self, message: str = "", **data: object) -> None:
         super().__init__(message)
@@ -20,30 +20,30 @@ def _restore(cls: type[WindlassError], message: str, data: dict[str, object]) ->
 
 
 class ParameterError(WindlassError, ValueError):
-    """A parameter, or a number that should be one, is outside of what is possible."""
+    """A parameter or another number is out of range."""
 
 
 class NoParameters(ParameterError):
-    """Nothing can be planned as it was asked for; the message says what was lacking."""
+    """No plan or parameter set meets the request; the message says what was lacking."""
 
 
 class FewSlotsWarning(UserWarning):
-    """Parameters were chosen that hold few numbers in a ciphertext; the message says what to do."""
+    """The chosen parameters hold few numbers in a ciphertext; the message says what to do."""
 
 
 class InsecureParameters(ParameterError):
-    """Parameters below 128 bits of security that are not called insecure."""
+    """Parameters have less than 128 bits of security and are not called insecure."""
 
     bits: float
-    """Their security."""
+    """Their security in bits."""
     required: float
-    """What is required."""
+    """The required security in bits."""
     max_log2_qp: float
-    """The largest log2 QP that would do in this ring."""
+    """The largest log2 QP that is secure in this ring."""
 
 
 class UnknownName(ParameterError):
-    """A choice that is written by name has another name."""
+    """There is no choice with this name."""
 
     given: str
     """The name given."""
@@ -55,7 +55,7 @@ class ShapeError(WindlassError, ValueError):
     """An array has the wrong shape."""
 
     expected: int | None = None
-    """How many entries it should have, where one number says that."""
+    """The expected number of entries, if it is one number."""
     got: int | None = None
     """How many it has."""
 
@@ -65,7 +65,7 @@ class DTypeError(WindlassError, TypeError):
 
 
 class ValueRangeError(WindlassError, ValueError):
-    """A number is outside of the plaintext space, or is not finite."""
+    """A number is outside the plaintext space, or is not finite."""
 
     index: int = 0
     """Its place in the array, row by row."""
@@ -74,26 +74,26 @@ class ValueRangeError(WindlassError, ValueError):
 
 
 class NotIntegers(WindlassError, ValueError):
-    """A function of integers was asked of slots that hold elements of higher degree."""
+    """A function of integers was applied to slots that hold ring elements."""
 
 
 class EncryptedComparison(WindlassError, TypeError):
-    """What is encrypted was compared in the open."""
+    """Encrypted values were compared with an operator that needs a plain result."""
 
 
 class NotBound(WindlassError, TypeError):
-    """A ciphertext without a server was computed with."""
+    """An operation was called on a ciphertext that is not bound to a server."""
 
 
 class ServerClosed(WindlassError, ValueError):
-    """A server was used after it gave its keys back."""
+    """A server was used after it was closed."""
 
 
 class MissingKeys(WindlassError, LookupError):
     """A circuit needs keys that the server does not hold; nothing was computed."""
 
     needed_by: str = ""
-    """Who needs them."""
+    """The circuit or operation that needs them."""
     elements: list[int] = []  # noqa: RUF012 - of each instance where there are any
     """The automorphisms X -> X**t whose Galois keys are missing."""
     relinearisation: bool = False
@@ -101,7 +101,7 @@ class MissingKeys(WindlassError, LookupError):
     bootstrappings: int = 0
     """How many bootstrappings have no keys."""
     level: int = 0
-    """The level that the keys must serve."""
+    """The level that the keys must cover."""
 
 
 class MissingGaloisKey(MissingKeys):
@@ -109,7 +109,7 @@ class MissingGaloisKey(MissingKeys):
 
 
 class MissingRelinearisationKey(MissingKeys):
-    """The relinearisation key is missing: products of ciphertexts need it."""
+    """The relinearisation key, which products of ciphertexts need, is missing."""
 
 
 class MissingBootstrappingKeys(MissingKeys):
@@ -117,43 +117,43 @@ class MissingBootstrappingKeys(MissingKeys):
 
 
 class CapacityExhausted(WindlassError, ArithmeticError):
-    """Too little room for the noise of an operation, or for values that grow."""
+    """The capacity, the modulus or the depth is too small for an operation."""
 
     needed_bits: float | None = None
-    """log2 of the noise growth or of the values that need room, if that was lacking."""
+    """log2 of the noise growth or of the values, if there is no room for it."""
     left_bits: float | None = None
     """log2 of the room that is left."""
     depth: int | None = None
-    """CKKS: the depth of a context that would do, if depth was lacking."""
+    """CKKS: the depth of a context that suffices, if depth was lacking."""
     value_bits: int | None = None
-    """CKKS: the ``value_bits`` of a context that would do, if room for values was lacking."""
+    """CKKS: the ``value_bits`` of a context that suffices, if the values are too large."""
 
 
 class OtherContext(WindlassError, ValueError):
-    """Values of two contexts met."""
+    """Values of two contexts were used in one operation."""
 
 
 class OtherKeyPair(WindlassError, ValueError):
-    """Values of two key pairs met."""
+    """Values of two key pairs were used in one operation."""
 
 
 class NotDecryptable(WindlassError, ValueError):
     """A ciphertext holds more noise or larger values than it states.
 
-    It was made under another key, it or a key that it went through was changed, or (CKKS) a value
-    lay outside the interval of a polynomial or above a bound that was assumed for it.
+    It was made under another key, or someone changed it or a key that was used on it, or (CKKS) a
+    value was outside the interval of a polynomial or above a bound that was assumed for it.
     """
 
     index: int | None = None
-    """Which is the first that is above its bound; None where that is not known.
+    """The first number above its bound; None if it is not known.
 
-    For CKKS the place in the array, row by row; for tables the number, from 0, of the row among
-    those that were asked for.
+    For CKKS it is the position in the array, row by row. For tables it is the number of the row in
+    the question, counted from 0.
     """
 
 
 class OutsideInterval(WindlassError, ValueError):
-    """A polynomial on an interval was applied to numbers that are not known to lie inside."""
+    """A polynomial on an interval was applied to numbers that may lie outside."""
 
     bound: float = 0.0
     """The bound on the numbers."""
@@ -168,7 +168,7 @@ class BootstrapError(WindlassError):
 
 
 class FileError(WindlassError, OSError):
-    """Bytes or a file were refused: nothing of them was used."""
+    """Bytes or a file were refused. Nothing of them was used."""
 
     def __str__(self) -> str:
         # That of OSError, once it has a filename, says errno and strerror in place of the message.
@@ -180,7 +180,7 @@ class MissingFile(FileError, FileNotFoundError):
 
 
 class FileExists(FileError, FileExistsError):
-    """There is a file of this name already; it stays as it is."""
+    """A file with this name exists; it is not changed."""
 
 
 class PassphraseNeeded(FileError):
@@ -188,18 +188,18 @@ class PassphraseNeeded(FileError):
 
 
 class WrongPassphrase(FileError):
-    """A passphrase does not open a file, or the file was changed: the two look the same.
+    """The passphrase is wrong, or someone changed the file. Decryption cannot distinguish the two.
 
-    Damage by accident is found before and is a :class:`FileError` of another kind.
+    Accidental damage is found first and raises another :class:`FileError`.
     """
 
 
 class SecretNotPickled(WindlassError, TypeError):
-    """A secret key was to be pickled."""
+    """An object with a secret key cannot be pickled."""
 
 
 class OutOfMemory(WindlassError, MemoryError):
-    """The system does not give the memory that is known to be needed."""
+    """The system does not provide the memory that an operation needs."""
 
     bytes: int | None = None
     """How much, where it is known."""
@@ -213,28 +213,28 @@ class DuplicateKey(ParameterError):
 
 
 class HiddenKeysError(ParameterError):
-    """The keys of a table are hidden, and what hides them was not given, or the other way round.
+    """Hidden keys are needed and plain keys are given, or the other way round.
 
-    Also for an OPRF key that is that of another table.
+    It is also raised for the OPRF key of another table.
     """
 
 
 class TableFull(WindlassError):
-    """A table has no room for another row: make it again, with room for more."""
+    """A table has no room for another row. Make a new table with room for more rows."""
 
     key: str = ""
     """The key of the row, as far as it can be printed."""
 
 
 class NoShards(ParameterError):
-    """The columns of a table are not cut into so many blocks of one size."""
+    """The columns of a table cannot be cut into this number of equal blocks."""
 
     possible: list[int]
     """Into how many they are cut."""
 
 
 class PartError(WindlassError, ValueError):
-    """The parts of shards do not come to one answer."""
+    """The parts of shards do not belong to one answer."""
 
     index: int
     """The number of the shard, from 0."""
@@ -244,7 +244,7 @@ class PartError(WindlassError, ValueError):
 
 
 class ServiceError(WindlassError):
-    """A lookup service refused, or said what cannot be understood."""
+    """A lookup service refused a request, or its response is not valid."""
 
     status: int = 0
     """The status of its response; 0 where there was none."""
@@ -257,7 +257,7 @@ class ServiceError(WindlassError):
 
 
 class ServiceUnavailable(ServiceError, ConnectionError):
-    """A lookup service cannot be reached, or had no time, however often it was asked."""
+    """A lookup service could not be reached or was busy in every attempt."""
 
 
 class TableReplaced(ServiceError):
@@ -278,7 +278,7 @@ class MissingPackage(WindlassError, ImportError):
 
 
 def missing_package(package: str, extra: str) -> MissingPackage:
-    """What is raised where ``import package`` fails.
+    """Make the error for an optional package that is not installed.
 
     Examples
     --------

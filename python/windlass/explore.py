@@ -1,4 +1,4 @@
-"""Parameters side by side: what is better in one respect and worse in another."""
+"""Compare parameters that are better in one respect and worse in another."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SCALES = (30, 35, 40, 45, 50)
 
 
 class Front(Sequence[dict[str, Any]]):
-    """Parameters of which none is better than another in every respect.
+    """Parameters none of which is better than another in every respect (a Pareto front).
 
     A sequence of rows, each a dict: ``pandas.DataFrame(front)`` makes a table of it, as does
     :meth:`to_pandas`. Made by :func:`windlass.explore`.
@@ -76,8 +76,8 @@ class Front(Sequence[dict[str, Any]]):
         the bootstrapping; ``ciphertext_bytes`` in memory. Seconds are those of this machine on one
         thread.
     dominated : int
-        How many further parameters were looked at: each is worse than a row in some respect, and
-        better in none.
+        How many other parameters were compared. Each is worse than a row in some respect and better
+        in none.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Front(Sequence[dict[str, Any]]):
         Parameters
         ----------
         row : int
-            Its number, from 0.
+            The number of the row, counted from 0.
 
         Returns
         -------
@@ -139,7 +139,7 @@ class Front(Sequence[dict[str, Any]]):
         return self._makes[row]()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Make a table of it.
+        """Make a pandas table of the rows.
 
         Returns
         -------
@@ -148,7 +148,7 @@ class Front(Sequence[dict[str, Any]]):
         Raises
         ------
         MissingPackage
-            Where pandas is not installed.
+            If pandas is not installed.
 
         """
         try:
@@ -163,13 +163,14 @@ class Front(Sequence[dict[str, Any]]):
         Returns
         -------
         matplotlib.figure.Figure
-            Seconds of a refresh where there is one, else of a product; points are larger with more
-            slots, their colour says the security, and the number beside each is its row.
+            A plot of the seconds of a refresh (with bootstrapping) or of a product. A point is
+            larger for more slots, its colour states the security, and the number next to it is its
+            row.
 
         Raises
         ------
         MissingPackage
-            Where matplotlib is not installed.
+            If matplotlib is not installed.
 
         """
         from windlass import plots
@@ -310,7 +311,7 @@ def _presets(
     depth: int,
     slots: int,
 ) -> list[_Series]:
-    """Choose the named sets that may do, by their parameters alone."""
+    """Choose the named sets that may suffice, by their parameters."""
     found = []
     for name in names:
         own = preset_parameters(name, scheme=scheme)
@@ -342,32 +343,33 @@ def explore(
     names: Sequence[str] | None = None,
     progress: object = None,
 ) -> Front:
-    """Compare parameters that can do what is asked for: the Pareto front.
+    """Compare parameters for a computation and return their Pareto front.
 
-    Plans for several numbers of slots and levels of security, and the named sets, are put beside
-    one another: a row is left out where another has at least its security, slots and capacity, its
-    time and its bytes of keys, and is better in one of them. Times are those of a refresh (with
-    ``bootstrapping``) and of a product of two ciphertexts. Products are measured, on one thread, to
-    which :func:`windlass.set_threads` is set meanwhile; rotations and refreshes are priced.
+    The named sets and plans for several numbers of slots and levels of security are compared. A row
+    is left out if another row has at least its security, slots and capacity, at most its time and
+    its bytes of keys, and is better in one of these. Times are those of a refresh (with
+    ``bootstrapping``) and of a product of two ciphertexts. Products are measured on one thread
+    (:func:`windlass.set_threads` is 1 meanwhile). Rotations and refreshes are estimated from
+    prices.
 
     Parameters
     ----------
     modulus : int or None
         The plaintext modulus, as of :meth:`Context.plan`; None for CKKS.
     depth : int
-        Products in sequence; does not matter with ``bootstrapping``.
+        Products in sequence; ignored with ``bootstrapping``.
     bootstrapping : bool
-        Parameters that can refresh; planning these takes up to a minute.
+        Whether parameters must bootstrap. Planning these takes up to a minute.
     scheme : str
         ``"BGV"`` or ``"BFV"``.
     slots : int
-        At least so many numbers in a ciphertext.
+        The minimum number of slots of a ciphertext.
     insecure : bool
-        The toys among the named sets and those of papers, instead of parameters for use.
+        Whether to compare the insecure named sets and those of papers instead of secure parameters.
     names : sequence of str, optional
-        These named sets alone, and no plans.
+        Compare only these named sets, without plans.
     progress : bool or callable, optional
-        ``False`` for no bar; a callable is called with (done, count).
+        ``False`` shows no progress bar; a callable is called with (done, count).
 
     Returns
     -------
@@ -377,7 +379,7 @@ def explore(
     Raises
     ------
     NoParameters
-        When nothing can do it.
+        If no parameters suffice.
     ParameterError
         For example, if a modulus is not a prime power.
 
@@ -423,7 +425,7 @@ def explore(
         if close is not None:
             close()
     if not rows:
-        raise refused or NoParameters(f"there are no such parameters for the modulus {modulus}")
+        raise refused or NoParameters(f"no parameters suffice for the modulus {modulus}")
     every = list(rows.values())
     front = [one for one in every if not any(_dominates(other[0], one[0]) for other in every)]
     front.sort(key=lambda pair: pair[0]["refresh_seconds"] or pair[0]["product_seconds"])

@@ -1,10 +1,10 @@
-"""Models that were trained elsewhere, applied to encrypted features.
+"""Apply trained linear models to encrypted features.
 
-The server multiplies by the weights, which is one matrix product. What a model does with the scores
-afterwards (a sigmoid, the largest of several) is the client's step: once they are decrypted it has
-them in the clear, where this is free and exact. On ciphertexts it would be an
-approximation by polynomials, many times slower than the product, and whoever sees a sigmoid can
-undo it, so that hiding the score behind one keeps nothing secret.
+The server multiplies the encrypted features by the weights, which is one matrix product. The client
+decrypts the scores and computes the rest of the model (a sigmoid, the largest of several scores),
+where this is free and exact. On ciphertexts, a sigmoid would be an approximation by polynomials
+that is many times slower than the product. It would hide nothing, since anyone who sees the sigmoid
+of a score can invert it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     except ValueError as error:
         raise DTypeError(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
-        raise DTypeError(f"{what}: dtype {array.dtype}, where real numbers are expected")
+        raise DTypeError(f"{what}: dtype {array.dtype}, but real numbers are expected")
     if array.dtype.kind == "u":
         _refuse_first(array > _LARGEST_INTEGER, array, what, "is not below 2^63")
     with np.errstate(over="ignore"):
@@ -71,13 +71,13 @@ def _refuse_first(refused: NDArray[Any], array: NDArray[Any], what: str, why: st
 def _positive(bound: Any) -> float:
     """Read a bound on features."""
     if isinstance(bound, bool) or not isinstance(bound, (int, float, np.integer, np.floating)):
-        raise DTypeError(f"the bound of features is a positive number, not {bound!r}")
+        raise DTypeError(f"the bound of features must be a positive number, not {bound!r}")
     try:
         value = float(bound)
     except OverflowError:
         value = math.inf
     if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"the bound of features is a positive number, not {bound}")
+        raise ParameterError(f"the bound of features must be a positive number, not {bound}")
     return value
 
 
@@ -124,7 +124,7 @@ class Linear:
         if own.ndim not in (1, 2) or own.size == 0:
             message = (
                 "weights have the shape (features,) or (outputs, features), with at least one of "
-                f"each, and not {own.shape}"
+                f"each, not {own.shape}"
             )
             raise ShapeError(message)
         self._single = own.ndim == 1
@@ -147,7 +147,7 @@ class Linear:
             ``LinearRegression``, ``Ridge``, ``Lasso``, ``SGDRegressor`` and others (any model with
             ``coef_`` and ``intercept_``, sparse ones too), or a ``Pipeline`` that ends with one and
             whose other steps are affine: ``StandardScaler``, ``RobustScaler``, ``MinMaxScaler``,
-            ``MaxAbsScaler``, ``PCA``, ``TruncatedSVD``, ``SelectKBest`` and the like,
+            ``MaxAbsScaler``, ``PCA``, ``TruncatedSVD``, ``SelectKBest`` and other selections,
             ``ColumnTransformer`` and pipelines of these. They are folded into the weights, so that
             features are encrypted unchanged. Of a search (``GridSearchCV``) it is the best model.
 
@@ -158,7 +158,7 @@ class Linear:
         Raises
         ------
         DTypeError
-            For what is no fitted linear model, and for steps of another kind.
+            If the model is not linear or not fitted, or has other steps.
 
         Examples
         --------
@@ -187,18 +187,20 @@ class Linear:
     def context(
         self, *, bound: float = 1.0, precision_bits: int = 10, slots: int | None = None
     ) -> Context:
-        """Suggest CKKS parameters for one product with these weights, with 128 bits of security.
+        """Choose CKKS parameters with 128 bits of security for one product with these weights.
 
         Parameters
         ----------
         bound : float
-            A public bound on the absolute values of features, which ``client.encrypt(X,
-            bound=bound)`` is given as well. It must not depend on the rows that are encrypted.
+            A public bound on the absolute values of features. Give the same bound to
+            ``client.encrypt(X, bound=bound)``.
+
+            **Warning.** The bound is visible. It must not depend on the encrypted rows.
         precision_bits : int
             The error of scores must be at most ``2**-precision_bits``.
         slots : int, optional
-            At least so many features in a ciphertext; by default all of them, up to 8192, beyond
-            which rows take several ciphertexts.
+            The minimum number of features in a ciphertext. By default all features, up to 8192; a
+            row with more needs several ciphertexts.
 
         Returns
         -------
@@ -207,10 +209,9 @@ class Linear:
         Raises
         ------
         NoParameters
-            When the weights, or the bound, are so large that the precision cannot be reached.
+            If the weights or the bound are too large for this precision.
         ParameterError, DTypeError
-            For a bound that is no positive number, and a precision that is no whole number of bits
-            from 1 to 40.
+            If the bound is not a positive number, or the precision is not an integer from 1 to 40.
 
         Examples
         --------
@@ -224,9 +225,9 @@ class Linear:
         try:
             precision_bits = operator.index(precision_bits)
         except TypeError:
-            raise DTypeError(f"precision_bits is a whole number, not {precision_bits!r}") from None
+            raise DTypeError(f"precision_bits must be an integer, not {precision_bits!r}") from None
         if not 1 <= precision_bits <= 40:
-            raise ParameterError(f"precision_bits is {precision_bits}: 1 to 40 are possible")
+            raise ParameterError(f"precision_bits is {precision_bits}, but must be from 1 to 40")
         # What the product may multiply values by, whichever way its diagonals are added.
         terms = self.features + 2 * self.outputs
         heaviest = float(np.abs(self.weights.astype(float)).max())
@@ -261,22 +262,25 @@ class Linear:
     def on(self, context: Context, *, bound: float | None = None, **options: Any) -> LinearPlan:
         """Plan the product with the weights, and the sum with the bias, for a context.
 
-        Scores in a context of integers are those modulo its modulus t: one that reaches t/2 comes
-        out as another number, of the other sign, and decides for another class. State a `bound`,
-        with which that is refused, or take a larger modulus (``Context.plan(modulus=...)``).
+        **Warning.** In a context of integers, scores are computed modulo its modulus t. A score of
+        absolute value t/2 or more decrypts to a number of the other sign and decides for another
+        class, without an error. State a `bound`, with which such weights are refused, or choose a
+        larger modulus (``Context.plan(modulus=...)``).
 
         Parameters
         ----------
         context : Context
-            That of :meth:`context`, or any other. Contexts of integers take weights that are
-            integers.
+            The context of :meth:`context`, or any other. A context of integers needs integer
+            weights.
         bound : float, optional
-            For contexts of integers: a public bound on the absolute values of features, with which
-            all scores must stay below t/2. (For real numbers :meth:`context` takes it.)
+            For contexts of integers: a public bound on the absolute values of features. With it,
+            all scores must stay below t/2. (For real numbers give it to :meth:`context`.)
         **options
-            As of :meth:`Context.linear`: ``strategy``, ``max_keys``, ``keys``, and ``folding``,
-            which is ``"never"`` unless it is given: folded products are several times faster, and
-            show parts of their sums, and so more of the weights than the scores do.
+            The options ``strategy``, ``max_keys``, ``keys`` and ``folding`` of
+            :meth:`Context.linear`. By default ``folding`` is ``"never"``.
+
+            **Warning.** Folded products are several times faster, but the client sees parts of
+            their sums, which reveal more of the weights than the scores do.
 
         Returns
         -------
@@ -286,8 +290,8 @@ class Linear:
         Raises
         ------
         ParameterError, DTypeError
-            When scores of features up to the bound may reach t/2, for a bound that is no positive
-            number, and for one with a context of real numbers.
+            If scores of features up to the bound may reach t/2, the bound is not a positive number,
+            or a bound is given for a context of real numbers.
 
         """
         if bound is not None:
@@ -302,7 +306,9 @@ class Linear:
         whole = math.floor(bound)
         modulus = context.modulus
         if modulus is None:
-            message = "a bound is for contexts of integers: for real numbers context() takes it"
+            message = (
+                "only contexts of integers take a bound here: for real numbers give it to context()"
+            )
             raise ParameterError(message)
         if self.weights.dtype.kind == "f" or self.bias.dtype.kind == "f":
             return  # which context.linear refuses
@@ -310,8 +316,8 @@ class Linear:
         largest = int((sums * whole + np.abs(self.bias.astype(object))).max())
         if 2 * largest >= modulus:
             message = (
-                f"scores of features up to {whole} may reach {largest}, and are taken modulo "
-                f"{modulus}, which tells numbers below {modulus / 2:.15g} apart: take a modulus "
+                f"scores of features up to {whole} may reach {largest}, but are computed modulo "
+                f"{modulus} and must be below {modulus / 2:.15g}: choose a modulus "
                 f"above {2 * largest}, or scale the weights, or the features, down"
             )
             raise ParameterError(message)
@@ -327,7 +333,7 @@ class Linear:
         Returns
         -------
         numpy.ndarray, shape (..., outputs)
-            What the layer computes on encrypted rows; for integers it does so modulo that of the
+            The scores. On encrypted integers, the layer computes them modulo the modulus of the
             context.
 
         Raises
@@ -363,12 +369,12 @@ class Linear:
         return array
 
     def decide(self, scores: ArrayLike) -> NDArray[Any]:
-        """Turn decrypted scores into what the model predicts: here the scores themselves.
+        """Turn decrypted scores into predictions, which for this model are the scores.
 
         Parameters
         ----------
         scores : array_like, shape (..., outputs)
-            What was decrypted.
+            The decrypted scores.
 
         Returns
         -------
@@ -423,13 +429,14 @@ class Logistic(Linear):
     Parameters
     ----------
     weights : array_like, shape (features,) or (classes, features)
-        One row for two classes, or one for each class.
+        One row for two classes, or one row for each class.
     bias : array_like, shape (outputs,) or a number, optional
     classes : array_like, optional
-        Their names: two for one row of weights (the second for scores above 0), else one for each
-        row (the one with the largest score); 0, 1, 2, ... by default.
+        The names of the classes; 0, 1, 2, ... by default. For one row of weights, two names, the
+        second for scores above 0. Otherwise one name for each row, of which the largest score
+        decides.
     link : {"softmax", "one-vs-rest", None}
-        How scores become probabilities; None where they do not.
+        How scores become probabilities; None if the model has none.
 
     Attributes
     ----------
@@ -441,9 +448,9 @@ class Logistic(Linear):
     Raises
     ------
     ShapeError, DTypeError, ValueRangeError
-        As :class:`Linear`, and for another number of classes.
+        As :class:`Linear`, and if the number of classes is wrong.
     ParameterError
-        For two classes of one name, and another link.
+        If two classes have one name, or the link is unknown.
 
     Examples
     --------
@@ -473,17 +480,19 @@ class Logistic(Linear):
         count = max(2, self.outputs)
         names = np.arange(count) if classes is None else np.array(classes)
         if names.shape != (count,):
-            message = f"{self.outputs} row(s) of weights decide between {count} classes, and not "
+            message = f"{self.outputs} row(s) of weights decide between {count} classes, not "
             raise ShapeError(
                 message + f"an array of shape {names.shape}", expected=count, got=names.size
             )
         found: set[Any] = set()
         for name in names.tolist():
             if name in found:
-                raise ParameterError(f"the class {name!r} is there twice: names of classes differ")
+                raise ParameterError(
+                    f"the class {name!r} occurs twice: give each class a different name"
+                )
             found.add(name)
         if link not in ("softmax", "one-vs-rest", None):
-            raise ParameterError(f'link is "softmax", "one-vs-rest" or None, not {link!r}')
+            raise ParameterError(f'link must be "softmax", "one-vs-rest" or None, not {link!r}')
         names.flags.writeable = False
         self.classes: NDArray[Any] = names
         self.link = link
@@ -503,13 +512,13 @@ class Logistic(Linear):
         Returns
         -------
         Logistic
-            With the link that gives the model's own ``predict_proba``, and with none where neither
-            does (``SVC(probability=True)``).
+            The model, with the link that gives its own ``predict_proba``, or with ``link`` None if
+            no link does (``SVC(probability=True)``).
 
         Raises
         ------
         DTypeError
-            For what is no fitted linear classifier, and for steps of another kind.
+            If the model is not a linear classifier or not fitted, or has other steps.
 
         Examples
         --------
@@ -540,12 +549,13 @@ class Logistic(Linear):
         Parameters
         ----------
         scores : array_like, shape (..., outputs)
-            What was decrypted.
+            The decrypted scores.
 
         Returns
         -------
         numpy.ndarray, shape (...)
-            The second class where a single score is above 0; of several scores the largest decides.
+            For a single score, the second class if it is above 0. For several scores, the class of
+            the largest.
 
         """
         array = self._checked(scores)
@@ -558,22 +568,25 @@ class Logistic(Linear):
         Parameters
         ----------
         scores : array_like, shape (..., outputs)
-            What was decrypted.
+            The decrypted scores.
 
         Returns
         -------
         numpy.ndarray, shape (..., classes)
-            Sigmoids of a single score; else by ``link`` the softmax of the scores, or their
-            sigmoids divided by the sum (equal shares where all of them are 0).
+            For a single score, its sigmoid. For several scores, by ``link``, their softmax, or
+            their sigmoids divided by the sum of these (equal probabilities if all are 0).
 
         Raises
         ------
         ParameterError
-            For models without probabilities (``link`` is None), such as support vector machines.
+            If the model has no probabilities (``link`` is None), such as a support vector machine.
 
         """
         if self.link is None:
-            raise ParameterError("the scores of this model are no logarithms of odds: use decide")
+            raise ParameterError(
+                "the scores of this model are not logarithms of odds, so it has no "
+                "probabilities: use decide"
+            )
         array = self._checked(scores).astype(float)
         if self.outputs == 1:
             positive = _sigmoid(array[..., 0])

@@ -1,8 +1,8 @@
-"""Pictures of contexts, plans and circuits, with matplotlib (``pip install windlass[plot]``).
+"""Plots of contexts, plans and circuits with matplotlib (``pip install windlass[plot]``).
 
 ``context.plot()``, ``plan.plot()`` and ``bootstrapping.plot()`` call :func:`context`,
-:func:`linear` and :func:`bootstrapping`; :func:`circuit` shows the capacity of ciphertexts of one's
-own. Each gives a ``matplotlib.figure.Figure`` and leaves the state of ``pyplot`` alone.
+:func:`linear` and :func:`bootstrapping`; :func:`circuit` shows the capacity of any ciphertexts.
+Each returns a ``matplotlib.figure.Figure`` and does not change the state of ``pyplot``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def figure(width: float, height: float, title: str) -> Figure:
     width, height : float
         Inches.
     title : str
-        What stands above all axes.
+        The title above all axes.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def figure(width: float, height: float, title: str) -> Figure:
     Raises
     ------
     MissingPackage
-        Where matplotlib is not installed.
+        If matplotlib is not installed.
 
     """
     try:
@@ -134,7 +134,7 @@ def context(context: Context) -> Figure:
     Parameters
     ----------
     context : Context
-        One of any scheme.
+        A context of any scheme.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def context(context: Context) -> Figure:
     Raises
     ------
     MissingPackage
-        Where matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -215,13 +215,13 @@ def times_of(plan: LinearPlan) -> dict[str, tuple[int, float]]:
     Parameters
     ----------
     plan : LinearPlan
-        What :meth:`Context.linear` made.
+        The plan from :meth:`Context.linear`.
 
     Returns
     -------
     dict
-        From the name of an operation to (times used, milliseconds in all on one thread); of those
-        that are used.
+        Maps the name of each operation that is used to (times used, total milliseconds on one
+        thread).
 
     Examples
     --------
@@ -243,7 +243,7 @@ def linear(plan: LinearPlan) -> Figure:
     Parameters
     ----------
     plan : LinearPlan
-        What :meth:`Context.linear` made.
+        The plan from :meth:`Context.linear`.
 
     Returns
     -------
@@ -255,7 +255,7 @@ def linear(plan: LinearPlan) -> Figure:
     Raises
     ------
     MissingPackage
-        Where matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def bootstrapping(plan: Bootstrapping) -> Figure:
     Parameters
     ----------
     plan : Bootstrapping
-        What :meth:`Context.bootstrapping` made.
+        The plan from :meth:`Context.bootstrapping`.
 
     Returns
     -------
@@ -344,7 +344,7 @@ def bootstrapping(plan: Bootstrapping) -> Figure:
     Raises
     ------
     MissingPackage
-        Where matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------
@@ -408,26 +408,26 @@ def bootstrapping(plan: Bootstrapping) -> Figure:
 
 
 def circuit(ciphertexts: Iterable[Ciphertext], labels: Sequence[str] | None = None) -> Figure:
-    """Draw the capacity of ciphertexts that were computed one from the other.
+    """Draw the capacity of ciphertexts along a computation.
 
     Parameters
     ----------
     ciphertexts : iterable of Ciphertext
-        In the order of the computation; for CKKS their bits of precision are shown.
+        The ciphertexts in the order of the computation. For CKKS their bits of precision are shown.
     labels : sequence of str, optional
         One for each.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One pair of axes; where capacity rises, it was refreshed, and the line is green.
+        One pair of axes. The line is green where a refresh raises the capacity.
 
     Raises
     ------
     ShapeError
-        For no ciphertexts, or another number of labels.
+        If there are no ciphertexts, or not one label for each.
     MissingPackage
-        Where matplotlib is not installed.
+        If matplotlib is not installed.
 
     Examples
     --------

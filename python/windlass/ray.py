@@ -1,8 +1,8 @@
 """Matrix products and lookups over many processes and machines, on Ray.
 
 A matrix is cut into blocks of rows and columns. Workers (Ray actors, one thread each) hold the
-blocks with their converted constants, evaluation keys lie once in the object store of each node,
-and partial results are added in a tree. ``pip install windlass[ray]``.
+blocks with their converted constants. The object store of each node holds one copy of the
+evaluation keys. Partial results are added in a tree. ``pip install windlass[ray]``.
 
 >>> import numpy as np, windlass as wl
 >>> from windlass.ray import ShardedLinear
@@ -338,7 +338,7 @@ def _get(references: Any) -> Any:
     try:
         return ray.get(references)
     except ray.exceptions.RayActorError as error:
-        message = f"a worker ended, and was replaced as often as it may be: {error}"
+        message = f"a worker ended and may not be replaced again (restarts): {error}"
         raise WorkerLost(message) from error
     except ray.exceptions.RayTaskError as error:
         cause = error.cause
@@ -403,9 +403,9 @@ def _default_blocks(shape: tuple[int, int], slots: int, workers: int) -> tuple[i
 class ShardedLinear:
     """A matrix over the workers of a Ray cluster: ``sharded @ x`` multiplies an encrypted vector.
 
-    Workers are started and plan their blocks at once; :meth:`serve` gives them keys, and they
-    convert their constants. A worker that ends is replaced by Ray: it plans its blocks and converts
-    their constants again, and what it was asked for meanwhile is computed by the new one.
+    The constructor starts the workers, which plan their blocks. :meth:`serve` gives them keys, and
+    they convert their constants. Ray replaces a worker that ends. The new worker plans the blocks
+    and converts their constants again, and computes the requests that the old one did not answer.
 
     Parameters
     ----------
@@ -415,23 +415,24 @@ class ShardedLinear:
     bias : array_like, shape (outputs,), optional
         Added to the product.
     blocks : (int, int), optional
-        Blocks over (outputs, inputs). Without it one for each worker.
+        The number of blocks over (outputs, inputs); by default one block for each worker.
     workers : int, optional
-        Without it one for each CPU of the cluster, and at most one for each block.
+        The number of workers; by default one for each CPU of the cluster, and at most one for each
+        block.
     strategy, max_keys, keys
         As of :meth:`windlass.Context.linear`.
     directory : str or os.PathLike, optional
-        A directory of each machine's own disk, where converted constants are kept as files: workers
-        map them, so that workers with the same block share one copy in memory.
+        A directory on the local disk of each machine for files of converted constants. Workers map
+        them, so that workers with the same block share one copy in memory.
     cpus_per_worker : float
-        What a worker takes of the CPUs that Ray counts; it computes with one thread.
+        The CPUs that Ray reserves for a worker, which computes with one thread.
     restarts : int
         How often a worker may be replaced.
 
     Raises
     ------
     MissingPackage
-        When the module is imported without ray: ``pip install windlass[ray]``.
+        If ray is not installed when the module is imported: ``pip install windlass[ray]``.
     ShapeError, DTypeError, ParameterError
         If `matrix` is not a matrix, or there are more workers than CPUs.
 
@@ -466,20 +467,22 @@ class ShardedLinear:
     ) -> None:
         entries = np.asarray(matrix)
         if entries.ndim != 2 or 0 in entries.shape:
-            message = "a matrix has the shape (outputs, inputs), with at least one of each"
-            raise ShapeError(f"{message}, and not {entries.shape}")
+            message = "a matrix must have the shape (outputs, inputs), with at least one of each"
+            raise ShapeError(f"{message}, not {entries.shape}")
         if entries.dtype == object or entries.dtype.kind not in "iufcb":
-            raise DTypeError(f"a matrix has numbers as entries, and not {entries.dtype}")
+            raise DTypeError(f"the entries of a matrix must be numbers, not {entries.dtype}")
         own = None if bias is None else np.asarray(bias)
         if own is not None and own.shape != (entries.shape[0],):
-            message = f"the bias of a matrix with {entries.shape[0]} rows has one entry for each"
-            raise ShapeError(f"{message}, and not the shape {own.shape}")
+            message = (
+                f"the bias of a matrix with {entries.shape[0]} rows must have one entry for each"
+            )
+            raise ShapeError(f"{message}, not the shape {own.shape}")
         shape = (int(entries.shape[0]), int(entries.shape[1]))
         count = _workers(workers, cpus_per_worker)
         cuts = _default_blocks(shape, context.slots, count) if blocks is None else blocks
         if len(cuts) != 2 or any(n < 1 or n > side for n, side in zip(cuts, shape, strict=True)):
-            message = f"blocks=(rows, columns) are at least 1 and at most {shape}"
-            raise ParameterError(f"{message}, and not {cuts}")
+            message = f"blocks=(rows, columns) must be at least 1 and at most {shape}"
+            raise ParameterError(f"{message}, not {cuts}")
         self._context, self._shape, self._cpus = context, shape, cpus_per_worker
         self._rows = _Axis.cut(shape[0], cuts[0], context.slots)
         self._columns = _Axis.cut(shape[1], cuts[1], context.slots)
@@ -534,7 +537,7 @@ class ShardedLinear:
         self._count = len(self._jobs)
 
     def progress(self) -> Iterator[Progress]:
-        """Waits for what the workers are building, step by step.
+        """Wait for the workers and report their progress.
 
         After the constructor these are the plans of the blocks, after :meth:`serve` their
         constants. All other methods wait automatically.
@@ -542,12 +545,12 @@ class ShardedLinear:
         Yields
         ------
         Progress
-            One for each block, as they are done.
+            One for each block when it is done.
 
         Raises
         ------
         WindlassError
-            What a worker raised, such as :class:`~windlass.errors.ValueRangeError` for an entry.
+            The error of a worker, such as :class:`~windlass.errors.ValueRangeError` for an entry.
         """
         while self._jobs:
             ready, _ = ray.wait(list(self._jobs), num_returns=1, timeout=_PATIENCE)
@@ -570,7 +573,7 @@ class ShardedLinear:
         free = float(ray.available_resources().get("CPU", 0))
         if not self._facts and free < self._cpus:
             message = f"workers wait for {self._cpus:g} CPUs each, and {free:g} are free"
-            hint = "close what holds them, or ask for fewer workers or a smaller cpus_per_worker"
+            hint = "free some, or choose fewer workers or a smaller cpus_per_worker"
             warnings.warn(f"{message}: {hint}", RuntimeWarning, stacklevel=3)
 
     def _finish(self) -> None:
@@ -579,7 +582,7 @@ class ShardedLinear:
 
     @property
     def required_keys(self) -> list[int]:
-        """The automorphisms that need Galois keys, increasing: those of all blocks."""
+        """The automorphisms of all blocks that need Galois keys, in increasing order."""
         if self._needs is None:
             self._finish()
             self._needs = sorted({key for keys, *_ in self._facts.values() for key in keys})
@@ -590,28 +593,28 @@ class ShardedLinear:
         return self._context.keys(self.required_keys)
 
     def serve(self: _Self, server: wl.Server) -> _Self:
-        """Puts evaluation keys into the object store, and lets workers convert their constants.
+        """Put evaluation keys into the object store and let workers convert their constants.
 
         Parameters
         ----------
         server : Server
-            Its keys are copied once, as they lie in memory. Each node reads them once, and the
-            workers of a node use them where they lie. Another server takes the place of the first.
+            The server whose keys are used. They are copied once, in their memory layout. Each node
+            reads them once, and its workers share that copy. A later call replaces the server.
 
         Returns
         -------
         ShardedLinear
-            Itself. :meth:`progress` tells how far the constants are.
+            This object. :meth:`progress` reports the conversion of the constants.
 
         Raises
         ------
         OtherContext
-            For a server of another context.
+            If the server belongs to another context.
         MissingGaloisKey
-            For a server that lacks keys that a block needs; nothing is changed then.
+            If the server lacks keys that a block needs. Nothing is changed then.
         """
         if server.context != self._context:
-            raise OtherContext(f"the server is of another context: {server.context!r}")
+            raise OtherContext(f"the server belongs to another context: {server.context!r}")
         missing = sorted(set(self.required_keys) - set(server.galois_elements))
         if missing:
             message = f"the server lacks {len(missing)} of the Galois keys that the blocks need"
@@ -634,7 +637,7 @@ class ShardedLinear:
     # Queries.
 
     def split(self, x: ArrayLike) -> _Array:
-        """What to encrypt for a vector: the client's side, in the clear.
+        """Arrange a vector for encryption. The client calls this in the clear.
 
         Parameters
         ----------
@@ -643,8 +646,8 @@ class ShardedLinear:
         Returns
         -------
         numpy.ndarray
-            Of shape (..., *query_shape): `x` itself where blocks hold whole ciphertexts, else
-            (..., column blocks, width), filled with zeros.
+            The array to encrypt, of shape (..., *query_shape): `x` itself if blocks hold whole
+            ciphertexts, otherwise (..., column blocks, width), padded with zeros.
 
         Raises
         ------
@@ -656,12 +659,12 @@ class ShardedLinear:
         return self._columns.split(array)
 
     def join(self, y: ArrayLike) -> _Array:
-        """The answer in what was decrypted: the client's side, in the clear.
+        """Read the answer from the decrypted array. The client calls this in the clear.
 
         Parameters
         ----------
         y : array_like
-            Of the shape that ``client.decrypt(answer)`` has.
+            The array ``client.decrypt(answer)``.
 
         Returns
         -------
@@ -703,9 +706,9 @@ class ShardedLinear:
     def _cut(self, x: wl.Ciphertext) -> tuple[list[Any], tuple[int, ...]]:
         """The ciphertexts of each column block in the object store, and leading dimensions."""
         if not isinstance(x, wl.Ciphertext):
-            raise DTypeError("an encrypted vector is expected: sharded @ client.encrypt(x)")
+            raise DTypeError("sharded @ x needs an encrypted vector: sharded @ client.encrypt(x)")
         if x.context != self._context:
-            raise OtherContext(f"the query is of another context: {x.context!r}")
+            raise OtherContext(f"the query belongs to another context: {x.context!r}")
         shape, tail = tuple(x.shape), self.query_shape
         lead = shape[: max(0, len(shape) - len(tail))]
         if shape[len(lead) :] != tail:
@@ -732,7 +735,7 @@ class ShardedLinear:
     def _submit(self, x: wl.Ciphertext) -> _Pending:
         """Starts the products and sums of a query."""
         if self._keys is None:
-            raise NotBound("the workers have no keys: sharded.serve(server)")
+            raise NotBound("the workers have no keys: call sharded.serve(server) first")
         self._finish()
         inputs, lead = self._cut(x)
         partial: dict[int, list[tuple[int, Any]]] = {i: [] for i in range(self._rows.count)}
@@ -771,7 +774,7 @@ class ShardedLinear:
         return rows[0]._replace(parts=parts, shape=shape, flags=flags).ciphertext()
 
     def __call__(self, x: wl.Ciphertext) -> wl.Ciphertext:
-        """The product with an encrypted vector, or with every row of an encrypted array.
+        """Multiply an encrypted vector, or every row of an encrypted array, by the matrix.
 
         Parameters
         ----------
@@ -786,11 +789,11 @@ class ShardedLinear:
         Raises
         ------
         NotBound
-            Before :meth:`serve`.
+            If :meth:`serve` was not called.
         ShapeError, OtherContext, DTypeError, OtherKeyPair
-            For a ciphertext that does not belong here.
+            If the ciphertext has another shape, context, dtype or key pair.
         WorkerLost
-            When a worker ended more often than it may be replaced.
+            If a worker ended more often than it may be replaced.
         """
         return self._collect(self._submit(x))
 
@@ -799,31 +802,31 @@ class ShardedLinear:
         return self(x)
 
     def stream(self, queries: Iterable[wl.Ciphertext], *, in_flight: int = 4) -> Stream:
-        """Answers to many queries, in their order, of which only a few are under way.
+        """Compute the answers to many queries in their order, a few at the same time.
 
         Parameters
         ----------
         queries : iterable of Ciphertext
-            It is asked for the next query when there is room for one.
+            The queries. The next one is taken when there is room for it.
         in_flight : int
-            Queries whose answers have not been taken yet; memory is bounded by them.
+            The maximum number of queries whose answers have not been taken. It bounds the memory.
 
         Returns
         -------
         Stream
-            An iterator of Ciphertext, which tells how far it is.
+            An iterator of Ciphertext, which also reports its progress.
 
         Raises
         ------
         ParameterError
-            For less than one in flight.
+            If ``in_flight`` is below 1.
         """
         return Stream(self, queries, in_flight)
 
     # The cluster.
 
     def workers(self) -> list[Worker]:
-        """What the workers say of themselves.
+        """Ask the workers for their state.
 
         Returns
         -------
@@ -832,7 +835,7 @@ class ShardedLinear:
         return cast(list[Worker], _get([worker.report.remote() for worker in self._workers]))
 
     def explain(self) -> str:
-        """How the matrix is cut and planned, in words."""
+        """Describe how the matrix is cut and planned."""
         keys = self.required_keys
         (rows, columns), (height, width) = self.blocks, (self._rows.size, self._columns.size)
         lines = [
@@ -849,7 +852,7 @@ class ShardedLinear:
         return "\n".join(lines)
 
     def close(self) -> None:
-        """Ends the workers and gives the memory of keys and constants back."""
+        """End the workers and free the memory of keys and constants."""
         for worker in self._workers:
             ray.kill(worker, no_restart=True)
         self._workers, self._own, self._jobs, self._keys = [], [], {}, None
@@ -882,7 +885,7 @@ class Stream:
         self, sharded: ShardedLinear, queries: Iterable[wl.Ciphertext], in_flight: int
     ) -> None:
         if in_flight < 1:
-            raise ParameterError(f"at least one query is in flight, and not {in_flight}")
+            raise ParameterError(f"in_flight must be at least 1, not {in_flight}")
         self._sharded, self._queries, self._limit = sharded, iter(queries), in_flight
         self._pending: deque[_Pending] = deque()
         self._more = True
@@ -916,9 +919,10 @@ class Stream:
 
 
 class ShardedLookup(ShardedLinear):
-    """Rows of an integer table, chosen by an encrypted vector: the workers learn no choice.
+    """Look up rows of an integer table with an encrypted vector.
 
-    The table stands transposed as the matrix: ``table.T @ onehot`` is the chosen row.
+    The workers do not learn which rows. The matrix is the transposed table: ``table.T @
+    onehot`` is the chosen row.
 
     Parameters
     ----------
@@ -944,13 +948,15 @@ class ShardedLookup(ShardedLinear):
     def __init__(self, context: wl.Context, table: ArrayLike, **options: Any) -> None:
         entries = np.asarray(table)
         if entries.dtype.kind not in "iu":
-            raise DTypeError(f"a table has integers as entries, and not {entries.dtype}")
+            raise DTypeError(f"the entries of a table must be integers, not {entries.dtype}")
         if entries.ndim != 2:
-            raise ShapeError(f"a table has the shape (rows, fields), and not {entries.shape}")
+            raise ShapeError(f"a table must have the shape (rows, fields), not {entries.shape}")
         super().__init__(context, entries.T, **options)
 
     def select(self, rows: int | Sequence[int]) -> _Array:
-        """What to encrypt to look rows up: one 1 among zeros for each; the client's side.
+        """Make the vector to encrypt for each row: a 1 at the row and zeros elsewhere.
+
+        The client calls this in the clear.
 
         Parameters
         ----------
@@ -964,14 +970,14 @@ class ShardedLookup(ShardedLinear):
         Raises
         ------
         ParameterError
-            For a row that the table has not.
+            If the table does not have a row.
         """
         count = self.shape[1]
         chosen = np.asarray(rows)
         if chosen.dtype.kind not in "iu" or chosen.ndim > 1 or chosen.size == 0:
-            raise DTypeError("rows are chosen by their numbers")
+            raise DTypeError("rows must be numbers of rows")
         if chosen.min() < 0 or chosen.max() >= count:
-            raise ParameterError(f"the rows of the table are 0 to {count - 1}, and not {rows}")
+            raise ParameterError(f"rows must be from 0 to {count - 1}, not {rows}")
         onehot = np.zeros((*chosen.shape, count), np.int64)
         np.put_along_axis(onehot, chosen[..., np.newaxis], 1, axis=-1)
         return self.split(onehot)
@@ -980,9 +986,9 @@ class ShardedLookup(ShardedLinear):
 def _workers(workers: int | None, cpus: float) -> int:
     """The number of workers, which the cluster must have CPUs for."""
     if workers is not None and workers < 1:
-        raise ParameterError(f"at least one worker is needed, and not {workers}")
+        raise ParameterError(f"workers must be at least 1, not {workers}")
     if cpus < 0:
-        raise ParameterError(f"a worker takes at least 0 CPUs, and not {cpus}")
+        raise ParameterError(f"cpus_per_worker must be at least 0, not {cpus}")
     if not ray.is_initialized():
         ray.init()
     there = float(ray.cluster_resources().get("CPU", 0))

@@ -1,11 +1,12 @@
 """A table as a service over several machines, on Ray Serve.
 
-Each shard holds a block of the table's columns, mapped from a directory that all machines see, and
-has any number of replicas. An ingress speaks the protocol of ``windlass serve``: its clients are
-:class:`windlass.LookupService` and ``windlass ask``. ``pip install windlass[serve]``.
+Each shard holds a block of the columns of the table, mapped from a directory that all machines can
+read, and has any number of replicas. An ingress implements the protocol of ``windlass serve``, so
+its clients are :class:`windlass.LookupService` and ``windlass ask``. ``pip install
+windlass[serve]``.
 
-The ingress is one process: where it ends, what is under way fails with 500, and clients upload
-their keys again, by themselves.
+The ingress is one process. If it ends, the requests that it is processing fail with status 500, and
+clients upload their keys again automatically.
 
 >>> from ray import serve
 >>> from windlass.serve import application
@@ -157,7 +158,7 @@ class _Ingress:
         try:
             await asyncio.to_thread(self._table.refresh)
         except WindlassError as error:
-            log.warning("the table cannot be opened again, the version before it stays: %s", error)
+            log.warning("the table cannot be reopened, so the version before it stays: %s", error)
 
     async def _schema(self, _: Request) -> Response:
         headers = {"ETag": f'"{self._table.schema_hash}"', "Cache-Control": "no-store"}
@@ -398,29 +399,31 @@ def application(
     answer_seconds: float = 60.0,
     body_seconds: float = 30.0,
 ) -> Any:
-    """A table as a service over several machines: an application for ``ray.serve.run``.
+    """Make a service for a table over several machines: an application for ``ray.serve.run``.
 
     Parameters
     ----------
     directory : str or os.PathLike
-        The table, at the same place on every machine. It may change while it is served.
+        The directory of the table, with the same path on every machine. The table may change while
+        it is served.
     shards : int
-        Into how many blocks the table is cut.
+        The number of blocks that the table is cut into.
     replicas : int
-        Processes for each shard. A question that meets the end of one is repeated on another, or on
-        the one that Ray starts in its place.
+        Processes for each shard. If one ends during a question, the question is repeated on another
+        one, or on the one with which Ray replaces it.
     threads : int
-        Threads of each.
+        Threads of each process.
     cpus_per_replica : float, optional
-        What a replica takes of the CPUs that Ray counts; its threads, where nothing is said.
+        The CPUs that Ray reserves for a replica; by default as many as it has threads.
     key_cache : int
-        Bytes of clients' evaluation keys in each process: the longest unused go.
+        Bytes of evaluation keys of clients in each process. The least recently used keys are
+        removed first.
     rows, queue : int
-        Rows in one question; selections that wait at the same time.
+        The maximum number of rows in one question, and of selections that wait at the same time.
     bodies : int
-        Bytes of keys and questions that the ingress reads at the same time.
+        The maximum bytes of keys and questions that the ingress reads at the same time.
     answer_seconds, body_seconds : float
-        Time for an answer, waiting included; time for a body to arrive.
+        Seconds for an answer, including the time in the queue, and for a body to arrive.
 
     Returns
     -------
@@ -429,15 +432,16 @@ def application(
     Raises
     ------
     MissingPackage
-        When the module is imported without Ray Serve: ``pip install windlass[serve]``.
+        If Ray Serve is not installed when the module is imported: ``pip install windlass[serve]``.
     NoShards
-        Where the table is not cut into that many blocks; ``possible`` has the numbers.
+        If the table cannot be cut into that number of blocks; ``possible`` lists the possible
+        numbers.
     ParameterError
-        For numbers that are not positive.
+        If a number is not positive.
     HiddenKeysError
-        For a table whose keys are hidden.
+        If the keys of the table are hidden.
     FileError
-        For a directory without a table.
+        If the directory does not hold a table.
 
     Examples
     --------
@@ -455,12 +459,12 @@ def application(
     numbers = (shards, threads, key_cache, rows, queue, bodies)
     seconds = (float(answer_seconds), float(body_seconds))
     if not all(number > 0 for number in (replicas, *numbers, *seconds)):
-        raise ParameterError("the numbers that a service keeps to are positive")
+        raise ParameterError("the limits of a service must be positive")
     place = str(Path(directory).absolute())
     table = wl.Table.open(place, verify=False)
     if table.hides_keys:
         raise HiddenKeysError(
-            "the keys of this table are hidden, and shards do not help with keys: serve it with "
+            "the keys of this table are hidden, and shards cannot help with them: serve it with "
             "windlass serve --oprf-key or with wl.TableServer(table, oprf_key=...)"
         )
     table.shard(0, shards)

@@ -1,7 +1,7 @@
-"""A table over HTTP in this process, with nothing but Python's own library.
+"""Serve a table over HTTP in this process, using only the standard library of Python.
 
 The protocol is that of ``windlass serve``: its clients are :class:`windlass.LookupService` and
-``windlass ask``. For many clients, quotas and metrics there is ``windlass serve``; for several
+``windlass ask``. For many clients, quotas and metrics use ``windlass serve``, and for several
 machines :mod:`windlass.serve`.
 """
 
@@ -48,37 +48,40 @@ class TableServer:
     Parameters
     ----------
     table : Table
-        In memory or in a directory; one in a directory may change while it is served.
+        A table in memory or in a directory. A table in a directory may change while it is served.
     host : str
-        Where to listen: this machine alone by default; ``"0.0.0.0"`` for everybody.
+        The address to listen on. By default only this machine can connect; with ``"0.0.0.0"`` every
+        machine can.
     port : int
-        0 takes a free one: :attr:`url` says which.
+        The port; 0 takes a free one, which :attr:`url` states.
     tls : ssl.SSLContext, optional
-        For https; of a server, with its certificate loaded.
+        For https: a server context with its certificate loaded.
     tokens : mapping of str to str, optional
-        Tokens by the name of their client: others are refused. Without it everybody may ask.
+        Tokens by the name of their client. Requests without one of them are refused. By default
+        every client may ask.
     oprf_key : OprfKey, optional
-        The key that hides the keys of the table, where it hides them. Every point that a client
-        sends is a guess, and this server does not count them. To limit guesses, use
-        ``windlass serve --quota``.
+        The OPRF key of the table, if its keys are hidden.
+
+        **Warning.** With every point, a client can test one guess of a table key, and this
+        server does not limit them. To limit guesses, use ``windlass serve --quota``.
     key_cache : int
-        Bytes of clients' evaluation keys: the longest unused go.
+        Bytes of evaluation keys of clients in memory. The least recently used keys are removed
+        first.
     rows : int
-        Rows that one question may ask for.
+        The maximum number of rows in one question.
     connections : int
-        Connections at a time; further ones wait. While some wait, others end with their next
-        response.
+        The maximum number of connections. Further ones wait. While some wait, open connections end
+        with their next response.
     seconds : float
-        For a head to come (and until it begins), for a body to come, and for an answer to be taken:
-        each as a whole, however few bytes come at a time.
+        Seconds for the head of a request (including the time until it begins), for a body, and for
+        the client to read a response. Each limit is for the whole, even if bytes arrive slowly.
 
     Examples
     --------
     >>> import windlass as wl
     >>> table = wl.Table.from_items({"ada": b"1815", "alan": b"1912"})
     >>> with wl.TableServer(table, port=0) as server:
-    ...     wl.LookupService(server.url).ask(["alan", "nobody"])
-    [b'1912', None]
+    ...     wl.LookupService(server.url).ask(["alan", "grace"]) [b'1912', None]
     """
 
     def __init__(
@@ -96,14 +99,16 @@ class TableServer:
         seconds: float = 30.0,
     ) -> None:
         if not isinstance(table, wl.Table):
-            raise DTypeError(f"a table is served, not {type(table).__name__}")
+            raise DTypeError(f"table must be a windlass.Table, not {type(table).__name__}")
         if min(key_cache, rows, connections) < 1 or not seconds > 0:
-            raise ParameterError("key_cache, rows and connections are from 1, seconds is positive")
+            raise ParameterError(
+                "key_cache, rows and connections must be at least 1, and seconds must be positive"
+            )
         if oprf_key is not None:
             table.check_oprf_key(oprf_key)
         elif table.hides_keys:
             raise HiddenKeysError(
-                "the keys of this table are hidden: give the key that they were hidden with "
+                "the keys of this table are hidden: give the OPRF key that hides them "
                 "(oprf_key=...)"
             )
         self.table = table
@@ -119,14 +124,14 @@ class TableServer:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the server."""
         scheme = "https" if self._http.tls is not None else "http"
         host, port = self._http.server_address[:2]
         shown = f"[{host!s}]" if ":" in str(host) else str(host)
         return f"{scheme}://{shown}:{port}"
 
     def start(self) -> TableServer:
-        """Serves in the background, until :meth:`close`."""
+        """Serve in the background until :meth:`close`."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._http.serve_forever, daemon=True)
             self._thread.start()
@@ -142,7 +147,7 @@ class TableServer:
             self._http.end()
 
     def close(self) -> None:
-        """Takes no more connections; those that are open end with their next response."""
+        """Accept no more connections. Open connections end with their next response."""
         self._http.end()
         if self._thread is not None:
             self._thread.join()
@@ -157,7 +162,7 @@ class TableServer:
         self.close()
 
     def __repr__(self) -> str:
-        """Where it is."""
+        """The address of the server."""
         return f"<windlass.TableServer {self.url}>"
 
     def _refresh(self) -> None:
@@ -170,7 +175,7 @@ class TableServer:
             self._looked = time.monotonic()
             self.table.refresh()
         except WindlassError as error:
-            log.warning("the table cannot be opened again, the version before it stays: %s", error)
+            log.warning("the table cannot be reopened, so the version before it stays: %s", error)
         finally:
             self._look.release()
 
@@ -193,10 +198,12 @@ class TableServer:
     def _blind(self, points: bytes) -> bytes:
         """Helps a client to hide keys."""
         if not self.table.hides_keys:
-            raise Problem("not-hidden", "the keys of this table are asked for as they are")
+            raise Problem("not-hidden", "the table is asked with plain keys")
         # A table that came into the first one's place may be hidden by another key.
         if self._oprf_key is None:
-            raise Problem("other-oprf-key", "it was started for a table that hides nothing")
+            raise Problem(
+                "other-oprf-key", "the service was started for a table without hidden keys"
+            )
         try:
             self.table.check_oprf_key(self._oprf_key)
         except HiddenKeysError as error:

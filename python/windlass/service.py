@@ -86,14 +86,14 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 def _check_token(token: str, scheme: str, host: str) -> None:
     """Refuses what is not a token, and to send one in the clear to another machine."""
     if not isinstance(token, str) or not token.isascii() or not token.isprintable() or " " in token:
-        raise ParameterError("a token is text of letters, digits and signs, without blanks")
+        raise ParameterError("a token must be text of letters, digits and signs without blanks")
     try:
         here = host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         here = False
     if not token or (scheme != "https" and not here):
         raise ParameterError(
-            "a token would go over the line in the clear, or is empty: write https://HOST:PORT"
+            "the token is empty, or would be sent unencrypted: write https://HOST:PORT"
         )
 
 
@@ -114,31 +114,32 @@ class LookupService:
     Parameters
     ----------
     url : str
-        As ``http://127.0.0.1:8765`` or ``https://lookups.example.org``.
+        The address, such as ``http://127.0.0.1:8765`` or ``https://lookups.example.org``.
     secret : str or os.PathLike, optional
-        The file of the secret key. It is made (mode 0600) if it is missing; without it the secret
-        key ends with this object.
+        The file of the secret key. It is made (mode 0600) if it is missing. Without a file, the
+        secret key is lost with this object.
     passphrase : str or bytes, optional
-        Encrypts that file when it is made, and opens it.
+        The passphrase that encrypts a new file and opens an existing one.
     timeout : float
         Seconds for one response.
     retries : int
-        How often a request is sent again that the service had no time for, or that did not reach
-        it. Waits are those that the service states (``Retry-After``), else they double from half a
-        second; none is longer than 30 seconds.
+        How often a request is sent again if the service is busy or cannot be reached. The waiting
+        time is the one that the service states (``Retry-After``); otherwise it doubles, starting at
+        half a second. It is at most 30 seconds.
     tls : ssl.SSLContext, optional
-        For ``https``; by default certificates are those that the system trusts. For a service with
-        a certificate that signs itself: ``ssl.create_default_context(cafile="cert.pem")``.
+        For ``https``. By default the certificates that the system trusts are accepted. For a
+        service with a self-signed certificate use
+        ``ssl.create_default_context(cafile="cert.pem")``.
     token : str, optional
-        What the owner of the service gave you, for one that asks for it. It is sent to another
-        machine over ``https`` alone.
+        The token from the owner of the service, if it needs one. A token is sent to another machine
+        only over ``https``.
 
     Raises
     ------
     ServiceUnavailable
-        When the service cannot be reached.
+        If the service cannot be reached.
     ServiceError, FileError
-        When it says something that is no schema; for a secret key of something else.
+        If its response is not a schema, or the secret key belongs to other parameters.
 
     Examples
     --------
@@ -162,12 +163,12 @@ class LookupService:
         token: str | None = None,
     ) -> None:
         if not isinstance(url, str):
-            raise DTypeError(f"a URL is text, not {type(url).__name__}")
+            raise DTypeError(f"a URL must be text, not {type(url).__name__}")
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.netloc:
-            raise ParameterError(f"{url!r} is not the URL of a service: http://HOST:PORT is one")
+            raise ParameterError(f"{url!r} is not the URL of a service: write http://HOST:PORT")
         if retries < 0 or not timeout > 0:
-            raise ParameterError("retries are not negative, and a timeout is positive")
+            raise ParameterError("retries must be at least 0, and timeout must be positive")
         self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
         if token is not None:
@@ -184,12 +185,12 @@ class LookupService:
         self._lock = threading.Lock()
         self._uploads = 0
         if passphrase is not None and secret is None:
-            raise ParameterError("a passphrase is for the file of the secret key: give secret=...")
+            raise ParameterError("a passphrase needs a file for the secret key: give secret=...")
         self._adopt(self._client(self._fetch(), secret, passphrase))
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """The address of the service."""
         return self._url
 
     @property
@@ -208,17 +209,19 @@ class LookupService:
         return self._uploads
 
     def ask(self, wanted: _Key | Iterable[_Key], *, portions: bool = False) -> list[bytes | None]:
-        """Rows of the table; the service does not learn which.
+        """Ask for rows of the table. The service does not learn which.
 
-        Where the table hides its keys, the service helps with each of them and does not learn
-        them: that is done here.
+        If the table hides its keys, this method also asks the service to help with each key,
+        without revealing it.
 
         Parameters
         ----------
         wanted : one key or number, or an iterable of them
         portions : bool
-            Whether rows are asked for in portions: where a table has a few long rows, questions
-            for short ones become small. The service learns about how long each row is
+            Whether to ask for rows in portions, which makes questions for short rows small if the
+            table has a few long rows.
+
+            **Warning.** The service then learns about how long each row is
             (:meth:`TableClient.in_portions`).
 
         Returns
@@ -229,27 +232,27 @@ class LookupService:
         Raises
         ------
         TableReplaced
-            When the service has a table of another layout since: see :meth:`refresh`.
+            If the service now has a table of another layout: see :meth:`refresh`.
         ServiceUnavailable
             If the service was busy or unreachable in every attempt.
         ServiceError
-            When it refused: the attributes say why, and what to do.
+            If the service refused. The attributes state the reason and what to do.
         """
         return self._found(wanted, portions)[1]
 
     def records(
         self, wanted: _Key | Iterable[_Key], *, portions: bool = False
     ) -> list[dict[str, Any] | None]:
-        """As :meth:`ask`, rows as dictionaries of their columns."""
+        """Ask for rows as dictionaries of their columns; otherwise as :meth:`ask`."""
         table, rows = self._found(wanted, portions)
         return records(table.fields, rows)
 
     def refresh(self) -> bool:
-        """Takes the schema that the service has now; whether its layout is another one.
+        """Fetch the present schema of the service. Returns whether its layout is another one.
 
-        In the same layout nothing is uploaded again; the rows by number that were added since can
-        be asked for. In another one the secret key stays where the new table has the same moduli,
-        else a fresh one is made.
+        With the same layout nothing is uploaded again, and you can ask for rows by number that were
+        added since. With another layout the secret key is kept if the new table has the same
+        moduli; otherwise a fresh key is made.
         """
         schema = self._fetch()
         if _layout(schema) == _layout(self._table.schema):
@@ -275,7 +278,7 @@ class LookupService:
             raise ServiceError(message, status=200, cause=str(error)) from error
 
     def __repr__(self) -> str:
-        """Where it is, and how it is asked."""
+        """The address of the service and the way to ask."""
         by = "key" if self._table.keyed else "number"
         bits = f"{self.security_bits:.1f}"
         return f"<windlass.LookupService {self._url}, rows by {by}, {bits} bits of security>"

@@ -20,8 +20,8 @@ pub fn write(file: &Path, bytes: &[u8], access: Access) -> Result<()> {
     write_with(file, access, |opened, _| opened.write_all(bytes).map_err(EntryError::at(file)))
 }
 
-/// Writes a file piece by piece; `write` is also told where it lies meanwhile. What takes the place
-/// of a file is always a new one, so that nobody keeps a right to it that the old one gave.
+/// Writes a file piece by piece; `write` is also told where it lies meanwhile. A file is always
+/// replaced by a new one, so that no process keeps a right to it from the old one.
 ///
 /// # Errors
 /// [`EntryError::File`], and those of `write`; then the old file stays as it was.

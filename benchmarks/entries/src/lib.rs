@@ -1,7 +1,7 @@
 //! Entries of Windlass in the benchmark suite of HomomorphicEncryption.org.
 //!
-//! A harness, which stays outside this repository, calls the stages of an entry as programs of
-//! their own and times them. Here each entry is one program, which is called by the names of its
+//! A harness, which stays outside this repository, calls the stages of an entry as separate
+//! programs and times them. Here each entry is one program, which is called by the names of its
 //! stages ([`stage`]). `docs/records/benchmarks.md` says how to run them.
 #![forbid(unsafe_code)]
 

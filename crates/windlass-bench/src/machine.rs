@@ -71,8 +71,8 @@ pub fn describe() -> String {
     )
 }
 
-/// Starts the peak anew, so that [`peak_mebibytes`] is that of the next measurements alone. Without
-/// the system's leave the peak stays that of the process.
+/// Resets the peak, so that [`peak_mebibytes`] is that of the next measurements alone. Without the
+/// system's leave the peak stays that of the process.
 pub fn reset_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }

@@ -31,21 +31,23 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Transforms, row operations, the engine over powers of two and over general rings, and the
-    /// demo, with the yardstick beside them.
+    /// demo, compared with the yardstick.
     Standard(standard::Standard),
-    /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot; any ring and
+    /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018 with a page and a plot, or any ring and
     /// strategy.
     Linear(linear::Linear),
-    /// Bootstrapping of a preset or of any parameters: time and capacity by stage.
+    /// Bootstrapping with a preset or any parameters: time and capacity by stage.
     Bootstrap(Box<bootstrap::Bootstrap>),
     /// Trace-type functions: sums of slots for every unrolling, operations of CKKS, fused
     /// multiply-add.
     Trace(trace::Trace),
-    /// Keys and constants from files that are read or mapped: seconds, memory, a map with each.
+    /// Keys and constants from files that are read or mapped: seconds, memory, and a linear map
+    /// with each.
     Mapped(mapped::Mapped),
-    /// Private lookups in tables of any size, beside the memory's bandwidth.
+    /// Private lookups in tables of any size, compared with the memory bandwidth.
     Lookup(lookup::Lookup),
-    /// Nearest neighbours of an encrypted vector, beside diagonals and the memory's bandwidth.
+    /// Nearest neighbours of an encrypted vector, compared with the method of diagonals and the
+    /// memory bandwidth.
     Search(search::Search),
     /// What Windlass states of the security of every preset and every point of its tables, a line
     /// of JSON for each: what data/security/rerun.py compares with the lattice estimator.

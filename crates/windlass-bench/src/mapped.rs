@@ -17,19 +17,19 @@ use crate::timing::{Sample, subject};
 /// What is measured, and where its files go.
 #[derive(Debug, Args)]
 pub struct Mapped {
-    /// The parameters.
+    /// The parameter set.
     #[arg(long, default_value = "bgv_n32768")]
     preset: String,
-    /// Rotations that the map is a sum of.
+    /// The number of rotations in the linear map.
     #[arg(long, default_value_t = 49, value_parser = clap::value_parser!(u64).range(1..=4096))]
     rotations: u64,
-    /// An existing directory for the files, some hundred megabytes; they are removed at the end.
+    /// An existing directory for the files of some hundred megabytes, which are removed at the end.
     #[arg(long, default_value = ".")]
     directory: PathBuf,
     /// Threads.
     #[arg(long, default_value_t = 1, value_parser = number())]
     threads: usize,
-    /// Rounds of which the median is taken, by processor time on one thread.
+    /// Rounds. The median is taken, in processor time on one thread.
     #[arg(long, default_value_t = 5, value_parser = number())]
     rounds: usize,
 }

@@ -13,7 +13,7 @@ pub struct Moduli {
     /// Sizes in bits of spare primes of Q, which levels may leave out.
     #[arg(long, value_name = "BITS", requires = "primes")]
     spare_primes: Option<PrimeBits>,
-    /// Sizes in bits of the primes of P; those of the largest digit by default.
+    /// Sizes in bits of the primes of P [default: those of the largest digit].
     #[arg(long, value_name = "BITS", requires = "primes")]
     special_primes: Option<PrimeBits>,
     /// Digits of a key switch.

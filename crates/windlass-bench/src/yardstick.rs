@@ -72,8 +72,7 @@ mod peer {
         Some(compare_processor(&mut [forward(N, BITS)], rounds.max(15))[0].median)
     }
 
-    /// Seconds of T by the clock, the median of some in a row: quick enough to stand beside every
-    /// run.
+    /// Seconds of T by the clock, the median of some in a row: quick enough to accompany every run.
     pub fn beside() -> Option<f64> {
         static PLAN: OnceLock<Plan> = OnceLock::new();
         let plan = PLAN.get_or_init(|| Plan::try_new(N, prime(N, BITS)).expect("the peer takes this prime"));

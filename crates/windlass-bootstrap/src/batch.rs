@@ -41,7 +41,7 @@ impl BatchPlan {
     /// constants of the batch take more capacity than there is, or leave none.
     pub fn new(plan: &Arc<BootstrapPlan>) -> Result<Self> {
         let Some(unpacking) = plan.choices().unpacking else {
-            let what = "batches are refreshed as elements; plan the packed mode".to_string();
+            let what = "a batch is refreshed as ring elements: plan Mode::Packed".to_string();
             return Err(BootstrapError::Unsupported { what }.into());
         };
         let level = plan.stages().last().map_or(1, |stage| stage.level);
@@ -79,9 +79,9 @@ impl BatchPlan {
         self.forecast.events
     }
 
-    /// x of the probability 2^−x with which any result of a full batch is wrong at most, given
-    /// ciphertexts whose own bounds hold: as [`BootstrapPlan::failure_bits`], which one of them
-    /// alone has.
+    /// A result of a full batch is wrong with probability at most 2^−x for this x, given
+    /// ciphertexts whose own bounds hold. [`BootstrapPlan::failure_bits`] is the x of a single
+    /// refresh.
     pub fn failure_bits(&self) -> f64 {
         self.plan.failure_bits_with(self.random_events())
     }
@@ -187,9 +187,9 @@ impl<E: Evaluator> Batch<E> {
     }
 }
 
-/// Refreshes a list in batches as long as one costs less than its ciphertexts by themselves under
-/// the plan `single`, and as they have the capacity for it: a batch needs more than one by itself.
-/// The others, neighbours at once, go by `several`.
+/// Refreshes a list in batches, as long as a batch costs less than its ciphertexts one by one under
+/// the plan `single`, and as long as they have the capacity for it: a batch needs more capacity
+/// than a single refresh. The others, neighbours at once, go by `several`.
 #[doc(hidden)]
 pub fn in_batches<C>(
     list: &[C],

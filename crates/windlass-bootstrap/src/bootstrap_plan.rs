@@ -83,7 +83,7 @@ impl BootstrapPlan {
     }
 
     /// One way of unpacking, in the better order of those that the specification allows, with the
-    /// stage inside of slots by itself or merged.
+    /// stage inside the slots separate or merged.
     fn packed(empty: &Pipeline, unpacking: Unpacking, digits: &DigitRemoval) -> Result<Self> {
         let mut known: Option<PackedMaps> = None;
         let mut plan = |(joined, order): (bool, Order)| {
@@ -194,8 +194,8 @@ impl BootstrapPlan {
         self.schedule.least_input_bits
     }
 
-    /// No ciphertext that is refreshed alone, as all are inside of circuits, ends at a higher
-    /// level.
+    /// No ciphertext that is refreshed outside a batch, as all are inside circuits, ends at a
+    /// higher level.
     #[doc(hidden)]
     pub fn highest_output_level(&self) -> usize {
         self.schedule.highest_output

@@ -28,7 +28,10 @@ pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &Bootstr
     if !params.m().is_power_of_two() {
         return match spec.unpacking {
             Unpacking::Automatic | Unpacking::Constants => Ok(vec![Unpacking::Constants]),
-            _ => unsupported(format!("m = {} is no power of two; use Unpacking::Constants", params.m())),
+            _ => unsupported(format!(
+                "monomials unpack only if m is a power of two, but m = {}; use Unpacking::Constants",
+                params.m()
+            )),
         };
     }
     // Upper bounds: everything at the top level.
@@ -48,7 +51,7 @@ pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &Bootstr
     match spec.unpacking {
         Unpacking::Constants if !fits => {
             let size = (d * d * bytes) as f64 / 1e9;
-            unsupported(format!("{} constants take up to {size:.0} GB; use Unpacking::Monomials", d * d))
+            unsupported(format!("{} constants would take up to {size:.0} GB; use Unpacking::Monomials", d * d))
         }
         Unpacking::Constants => Ok(vec![Unpacking::Constants]),
         Unpacking::Monomials => Ok(vec![Unpacking::Monomials]),

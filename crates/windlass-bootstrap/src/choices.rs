@@ -20,7 +20,8 @@ pub struct Choices {
     pub to_coefficients: Vec<usize>,
     /// The same for the map to the slots.
     pub to_slots: Vec<usize>,
-    /// Whether the stage inside of slots is a map by itself or merged; `None` if there is no such stage.
+    /// Whether the stage inside the slots is a separate map or merged; `None` if there is no such
+    /// stage.
     pub eval: Option<EvalStage>,
     /// The method of digit removal.
     pub digits: Method,

@@ -48,8 +48,8 @@ impl EphemeralSecret {
 /// top coefficient from each, so that the row of j consists of the differences
 /// `Σ_S (−1)^{|S|} s_{v_S(j) − i}`, whose squares add up to correlations of s with itself.
 ///
-/// Time and memory accesses depend on the shape alone, and what depends on s is wiped. Cost:
-/// O(m·log m) + n·4^{odd axes} and two tables of m words.
+/// Time and memory accesses depend only on the shape, and what depends on s is wiped. Cost: O(m·log
+/// m) + n·4^{odd axes} and two tables of m words.
 fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
     let odd = odd_axes(shape);
     if odd == 0 {

@@ -60,7 +60,7 @@ impl BootstrapPreset {
         let cannot = preset_names().any(|known| known == name) && !bootstrap_preset_names().any(|known| known == name);
         if cannot {
             let strategy = format!("a bootstrapping under the parameters '{name}'");
-            let reason = "they leave no room for one; take a preset whose name begins with boot".to_owned();
+            let reason = "their modulus chain is too short for it; use a preset whose name begins with boot".to_owned();
             return Err(Error::Unplannable { strategy, reason });
         }
         if !is_file && !bootstrap_preset_names().any(|known| known == name) {
@@ -160,7 +160,7 @@ mod tests {
         assert_eq!([weight("paper_ma24_set2_p8191"), weight("boot_m28679_p2")], [24, 28]);
         assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownName { .. })));
         let refused = BootstrapPreset::named("demo", Mode::Thin).unwrap_err().to_string();
-        assert!(refused.contains("'demo' cannot be planned here: they leave no room"), "{refused}");
+        assert!(refused.contains("'demo' cannot be planned here: their modulus chain is too short"), "{refused}");
     }
 
     /// The set in a file of this text.

@@ -30,7 +30,7 @@ pub(super) struct Schedule {
     pub output: Expected,
     /// Bits of capacity that it leaves.
     pub output_bits: f64,
-    /// No ciphertext that is refreshed alone ends at a higher level.
+    /// No ciphertext that is refreshed outside a batch ends at a higher level.
     pub highest_output: usize,
     /// Bits of capacity that are enough at every level at which a ciphertext can have them.
     pub least_input_bits: f64,

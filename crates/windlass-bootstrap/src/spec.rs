@@ -38,11 +38,11 @@ pub enum Unpacking {
     /// One map to the slots, whose d coefficients come apart by d Frobenius powers and products
     /// with constants (Halevi–Shoup 2015, §4.3).
     Constants,
-    /// Powers of two alone: the element is split into d, or d/2, elements of a subring by
-    /// automorphisms and monomials, without constants and nearly without noise; each goes to the
-    /// slots and back by itself.
+    /// Powers of two only: the element is split into d, or d/2, elements of a subring by
+    /// automorphisms and monomials, without constants and nearly without noise. Each goes to the
+    /// slots and back separately.
     Monomials,
-    /// Powers of two alone: one map to the slots and back as in [`Unpacking::Constants`], split by
+    /// Powers of two only: one map to the slots and back as in [`Unpacking::Constants`], split by
     /// monomials after it. Planning takes 4·d²·ℓ products in GR(p^e; d): seconds for d = 8, many
     /// minutes for d in the hundreds.
     MonomialsInSlots,
@@ -187,7 +187,7 @@ pub enum EvalStage {
     /// [`Partition::Of`] always.
     #[default]
     Automatic,
-    /// A map by itself.
+    /// A separate map.
     Alone,
     /// One map with the stages beside it: one map less each way, with more constants.
     Merged,

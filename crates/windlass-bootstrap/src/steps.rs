@@ -165,7 +165,7 @@ impl PackedMaps {
     }
 
     /// Maps to the coefficients for elements that splits have multiplied by the number of parts:
-    /// the first divides by it. On the way to the slots the maps do so by themselves.
+    /// the first divides by it. On the way to the slots the maps do this without further steps.
     fn undoubled(&self, message: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
         let mut maps = self.to_coefficients.clone();
         let parts = self.whole.parts() as u64;

@@ -12,7 +12,7 @@ use super::stage::StageName;
 /// [`BootstrapPlan::forecast_table`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TableForecast {
-    /// Bits of capacity of the result. What the refresh alone leaves is
+    /// Bits of capacity of the result. A refresh without a table leaves
     /// [`BootstrapPlan::output_bits`].
     pub output_bits: f64,
     /// The random events of the refresh and the table, as [`BootstrapPlan::random_events`] counts

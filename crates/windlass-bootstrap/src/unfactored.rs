@@ -40,8 +40,9 @@ impl fmt::Display for Unfactored {
 
 impl BootstrapPlan {
     /// The maps to the coefficients and those to the slots as one map each, counted: nothing of
-    /// that size is made. Thin, the trace stays by itself, as in the plan; packed, the one map has
-    /// all automorphisms of the ring. [`super::Partition::Single`] makes such maps in small rings.
+    /// that size is made. In thin mode the trace stays separate, as in the plan. In packed mode the
+    /// one map has all automorphisms of the ring. [`super::Partition::Single`] makes such maps in
+    /// small rings.
     ///
     /// # Errors
     /// What building the elementary stages reports.

@@ -101,7 +101,7 @@ fn plan_total(ring: &SlotRing, spec: &TraceSpec) -> Result<TracePlan> {
     TracePlan::new(&TraceChain::total(ring)?, spec)
 }
 
-/// Refuses, before the products are made, elements where the sum is one of integers alone.
+/// Refuses, before the products are made, ring elements if the sum is correct only for integers.
 fn check_inputs<'a, E: Evaluator + 'a>(
     total: &TracePlan,
     evaluator: &E,

@@ -265,7 +265,7 @@ fn prime_modulus(ring: &SlotRing) -> Result<PrimePower> {
     if modulus.exponent() == 1 {
         return Ok(modulus);
     }
-    let reason = format!("modulo {}^{} most functions are no polynomials", modulus.prime(), modulus.exponent());
+    let reason = format!("most functions modulo {}^{} are not polynomials", modulus.prime(), modulus.exponent());
     Err(Error::Unplannable { strategy: "interpolation".into(), reason })
 }
 

@@ -13,7 +13,7 @@ use crate::whole_number::from;
 pub const DEFAULT_PARAMETERS: &str = "demo";
 
 /// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
-/// never learns which row was asked for.
+/// does not learn which row the client asks for.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, about, long_about = None)]
 pub struct Cli {
@@ -31,8 +31,8 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Server: write the public schema of a table (columns, keys by row, parameters). The table fits
-    /// one ciphertext; tables of any size have the steps of `windlass table`.
+    /// Server: write the public schema of a table (columns, keys by row, parameters). The table
+    /// must fit one ciphertext; for tables of any size use the steps of `windlass table`.
     Schema(SchemaArgs),
     /// Client: make the secret key, the public key and the evaluation keys for a table's schema.
     Keygen(KeygenArgs),
@@ -42,30 +42,31 @@ pub enum Command {
     Answer(AnswerArgs),
     /// Client: decrypt the answer and print the row.
     Decrypt(DecryptArgs),
-    /// All of it: schema, keygen, query, answer and decrypt, and check the row against the table.
+    /// Run all steps (schema, keygen, query, answer, decrypt) and check the row against the table.
     Lookup(LookupArgs),
-    /// Named parameter sets, and the planner.
+    /// List, show, plan and search parameter sets.
     #[command(subcommand)]
     Params(ParamsCommand),
     /// Print the plan of the product for a table: automorphisms, keys, sizes, capacity.
     Explain(ExplainArgs),
-    /// The steps of lookups in tables of any size: no key is published, rows may change.
+    /// The steps of a lookup in a table of any size. No key is published, and rows can change.
     #[command(subcommand)]
     Table(crate::tables::TableCommand),
-    /// Encrypt the file of a secret key with a passphrase, or take the encryption off.
+    /// Encrypt the file of a secret key with a passphrase, or remove the encryption.
     #[command(subcommand)]
     Key(crate::key::KeyCommand),
     /// Serve a prepared table over HTTP (runs windlass-serve).
     Serve(crate::beside::Passed),
     /// Ask a service for rows of its table (runs windlass-ask).
     Ask(crate::beside::Passed),
-    /// Score every row of a table under encryption with a logistic model, and compare with the
-    /// scores in the clear.
+    /// Score every row of a table under encryption with a logistic model, and compare the scores
+    /// with those in the clear.
     Score(crate::score::ScoreArgs),
-    /// The vectors of a table that are nearest to an encrypted one, and a comparison with the clear.
+    /// Find the vectors of a table that are nearest to an encrypted vector, and compare the result
+    /// with the search in the clear.
     Search(crate::search::SearchArgs),
-    /// Bootstrapping: give an encrypted vector new capacity. Without a step: keygen, encrypt, apply
-    /// and decrypt, and check the values.
+    /// Bootstrapping: refresh an encrypted vector, which gives it new capacity. Without a step, run
+    /// all steps (keygen, encrypt, apply, decrypt) and check the values.
     Refresh(crate::refresh::RefreshArgs),
 }
 
@@ -97,11 +98,11 @@ pub struct SourceArgs {
     /// The table itself: a CSV file with a header line.
     #[arg(long, value_name = "FILE", requires = "key")]
     pub table: Option<PathBuf>,
-    /// The column that names each row once.
+    /// The column with a different value in each row, the key of the row.
     #[arg(long, value_name = "COLUMN", requires = "table")]
     pub key: Option<String>,
-    /// The parameter set, by name (see `windlass params list`) or as a file
-    /// [default: demo, or that of the schema, which must be the same].
+    /// The parameter set: a name (see `windlass params list`) or a file. With a schema it must be
+    /// the set of the schema [default: demo, or the set of the schema].
     #[arg(long, value_name = "NAME|FILE")]
     pub params: Option<String>,
     /// Accept a schema or a parameter file below 128 bits of security.
@@ -115,12 +116,12 @@ pub struct TableArgs {
     /// The table: a CSV file with a header line.
     #[arg(long, value_name = "FILE")]
     pub table: PathBuf,
-    /// The column that names each row once.
+    /// The column with a different value in each row, the key of the row.
     #[arg(long, value_name = "COLUMN")]
     pub key: String,
-    /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan
-    /// --out` and `params search --out` write [default: demo; `lookup` alone takes larger tables
-    /// another way].
+    /// The parameter set: a name (see `windlass params list`) or a file that `params plan --out` or
+    /// `params search --out` wrote [default: demo; `lookup` then also takes larger tables, by the
+    /// steps of `windlass table`].
     #[arg(long, value_name = "NAME|FILE")]
     params: Option<String>,
     /// Accept a parameter file below 128 bits of security.
@@ -171,7 +172,7 @@ pub struct QueryArgs {
     pub source: SourceArgs,
     #[command(flatten)]
     pub with: EncryptionKeyArgs,
-    /// The key value of the row to ask for.
+    /// The key of the row to ask for.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
     /// The query file to write.
@@ -206,7 +207,7 @@ pub struct DecryptArgs {
     /// The answer file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// Check that the row is the one of this key value.
+    /// Check that the row has this key.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: Option<String>,
 }
@@ -216,11 +217,11 @@ pub struct DecryptArgs {
 pub struct LookupArgs {
     #[command(flatten)]
     pub table: TableArgs,
-    /// The key value of the row to ask for.
+    /// The key of the row to ask for.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
-    /// Keep keys, query and answer in this directory (made if missing) [default: a temporary one,
-    /// removed at the end].
+    /// Keep keys, query and answer in this directory (made if missing) [default: a temporary
+    /// directory, removed at the end].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -236,16 +237,17 @@ pub struct ExplainArgs {
 /// The commands on parameters.
 #[derive(Debug, Subcommand)]
 pub enum ParamsCommand {
-    /// Names of the parameter sets.
+    /// List the names of the parameter sets.
     List,
-    /// One parameter set: ring, moduli, security with its source, sizes of keys.
+    /// Show one parameter set: ring, moduli, security with its source, sizes of keys.
     Show {
         /// Its name.
         name: String,
     },
-    /// Choose parameters for a need.
+    /// Choose parameters for a plaintext modulus, a number of slots and a depth.
     Plan(PlanArgs),
-    /// Search for m that suit bootstrapping over composite rings, cheapest linear maps first.
+    /// Search for indices m of composite rings that are suitable for bootstrapping, cheapest linear
+    /// maps first.
     Search(SearchArgs),
 }
 
@@ -255,37 +257,38 @@ pub struct SearchArgs {
     /// The plaintext modulus: a prime power p^r.
     #[arg(long, value_name = "T", default_value_t = 2)]
     pub modulus: u64,
-    /// Least phi(m).
+    /// The smallest phi(m).
     #[arg(long, value_name = "N", default_value_t = 15_000)]
     pub least: usize,
-    /// Greatest phi(m), at most 131072.
+    /// The largest phi(m), at most 131072.
     #[arg(long, value_name = "N", default_value_t = 60_016)]
     pub most: usize,
-    /// At least this many slots.
+    /// The minimum number of slots.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub slots: usize,
-    /// At most this slot degree d, the order of p modulo m.
+    /// The largest slot degree d, the order of p modulo m.
     #[arg(long, value_name = "D", default_value_t = 100)]
     pub degree: u64,
-    /// Bits of security that the printed modulus has.
+    /// Bits of security of the printed modulus.
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     pub security: u32,
-    /// Rank for packed bootstrapping (elements of degree d in the slots) instead of thin.
+    /// Rank by the cost of packed bootstrapping (elements of degree d in the slots) instead of thin
+    /// bootstrapping.
     #[arg(long)]
     pub packed: bool,
-    /// Print at most this many [default: 20; 5 with --plan; all with --json].
+    /// Print at most this many indices [default: 20; 5 with --plan; all with --json].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Plan bootstrapping under the longest chain that the security allows, and print only what has
-    /// room for a multiplication between two refreshes (a second or two for each; more for large
-    /// p^r).
+    /// Plan bootstrapping with the longest chain that has this security, and print only indices
+    /// with room for a multiplication between two refreshes. A plan takes one or two seconds, and
+    /// longer if p^r is large.
     #[arg(long)]
     pub plan: bool,
-    /// Consider this index m alone.
+    /// Consider only this index m.
     #[arg(long, value_name = "M")]
     pub m: Option<u64>,
-    /// Save the parameters of the first that --plan prints to this file, which ends in .json:
-    /// `refresh --preset` and whatever takes parameters take it.
+    /// Save the parameters of the first index that --plan prints to this file. Its name must end in
+    /// .json. `refresh --preset` and every option that names parameters accept the file.
     #[arg(long, value_name = "FILE", requires = "plan")]
     pub out: Option<PathBuf>,
 }
@@ -296,10 +299,10 @@ pub struct PlanArgs {
     /// The plaintext modulus: a prime power.
     #[arg(long, value_name = "T")]
     pub modulus: u64,
-    /// At least this many slots.
+    /// The minimum number of slots.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub slots: usize,
-    /// The cyclotomic index m, if it is to be a certain one.
+    /// The cyclotomic index m [default: the planner chooses one].
     #[arg(long, value_name = "M")]
     pub m: Option<u64>,
     /// Multiplicative depth.
@@ -308,13 +311,13 @@ pub struct PlanArgs {
     /// Bits of security.
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     pub security: u32,
-    /// For circuits of any depth: parameters under which a server can refresh; --depth does not
-    /// matter then. Where no preset and no power of two has as many slots, composite rings are
-    /// searched, as `params search --plan` does it.
+    /// Choose parameters with which a server can refresh ciphertexts, for circuits of any depth.
+    /// --depth is then ignored. If neither a preset nor a power of two has enough slots, composite
+    /// rings are searched, as `params search --plan` does.
     #[arg(long, alias = "any-depth")]
     pub bootstrap: bool,
-    /// Save the parameters to this file, which ends in .json: commands take it wherever they take
-    /// the name of a preset.
+    /// Save the parameters to this file. Its name must end in .json. Commands accept the file
+    /// instead of the name of a preset.
     #[arg(long, value_name = "FILE")]
     pub out: Option<std::path::PathBuf>,
 }

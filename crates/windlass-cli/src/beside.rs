@@ -1,5 +1,5 @@
-//! Commands that are programs of their own, as git has them: `windlass serve` runs `windlass-serve`.
-//! They bring a network stack, which nobody has to build who wants a lookup.
+//! Commands that are separate programs, as in git: `windlass serve` runs `windlass-serve`. They
+//! need a network stack, which a user of lookups does not have to build.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,15 +20,15 @@ pub struct Passed {
 /// of `before` that were given before them.
 ///
 /// # Errors
-/// When it is not there, or does not start.
+/// If it does not exist, or does not start.
 pub fn run(name: &str, passed: &Passed, before: &[String]) -> Result<ExitCode> {
     let mut command = Command::new(program(name));
     command.args(before).args(&passed.arguments);
     start(command).map_err(|error| CliError::Usage(match error.kind() {
         std::io::ErrorKind::NotFound => format!(
-            "'{name}' is neither beside this program nor on the PATH; it is a program of its own: cargo install --path crates/windlass-service, or cargo build --release --package windlass-service in the repository"
+            "'{name}', a separate program, is neither in the directory of this program nor on the PATH; install it (cargo install --path crates/windlass-service) or build it (cargo build --release --package windlass-service) in the repository"
         ),
-        _ => format!("'{name}' does not start: {error}"),
+        _ => format!("'{name}' cannot be started: {error}"),
     }))
 }
 
@@ -39,7 +39,7 @@ fn program(name: &str) -> PathBuf {
     beside.filter(|path| path.is_file()).unwrap_or_else(|| file.into())
 }
 
-/// In place of this process, so that signals reach it.
+/// Replaces this process, so that signals reach it.
 #[cfg(unix)]
 fn start(mut command: Command) -> std::io::Result<ExitCode> {
     Err(std::os::unix::process::CommandExt::exec(&mut command))

@@ -149,7 +149,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// What the server knows of a product that it made.
+/// What the server knows about its product.
 struct Answered {
     bytes: u64,
     plan: String,
@@ -256,7 +256,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     let (table, session) = match open_table(&args.table, &mut stages) {
         Err(CliError::TooLarge { .. }) if any_size => return tables::lookup(args, quiet),
         Err(error @ CliError::TooLarge { .. }) => {
-            return Err(CliError::Usage(format!("{error}; without --params 'lookup' takes a table of any size")));
+            return Err(CliError::Usage(format!("{error}; without --params, 'lookup' takes tables of any size")));
         }
         opened => opened?,
     };
@@ -307,7 +307,7 @@ fn lookup_report(session: &Session, made: &Answered, row: &[String], files: &[(&
     report.line("time");
     report.seconds(stages.seconds());
     report.line("");
-    report.line("the row, decrypted and equal to the table's");
+    report.line("the decrypted row, equal to the row of the table");
     describe_row(session, row, &mut report);
     report.line("");
     if let Ok(million) = tables::million_rows() {

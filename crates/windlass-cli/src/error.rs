@@ -19,7 +19,7 @@ pub enum CliError {
     },
     /// Two files of different key pairs.
     #[error(
-        "{}: belongs to another key pair than {} ({}... and {}...); use files that come from one keygen",
+        "{}: it belongs to another key pair than {} ({}... and {}...); use files of one key generation",
         path.display(), other.display(), hex(&names[0].0[..6]), hex(&names[1].0[..6])
     )]
     OtherKeyPair {
@@ -40,7 +40,7 @@ pub enum CliError {
     },
     /// A table of numbers whose first line is one of them.
     #[error(
-        "{}: its first line holds numbers alone ('{}'), and a table begins with a line of column names: put one before it, or give columns names that are no numbers",
+        "{}: a table must begin with a line of column names, but its first line holds only numbers ('{}'); add a line of names, or use names that are not numbers",
         path.display(), shortened_list(names)
     )]
     NoNames {
@@ -56,7 +56,7 @@ pub enum CliError {
         path: PathBuf,
     },
     /// A table that is longer than any that can be asked.
-    #[error("{}: {bytes} bytes, where at most {most} are read; split the table", path.display())]
+    #[error("{}: the file has {bytes} bytes, but at most {most} are read; split the table", path.display())]
     LargeFile {
         /// The file.
         path: PathBuf,
@@ -67,8 +67,8 @@ pub enum CliError {
     },
     /// The table has more cells than the slots have places.
     #[error("table too large for the parameters '{}': {rows} rows of up to {bytes} bytes; {}", shortened(parameters), match larger {
-        Some(name) => format!("'--params {name}' takes it, and 'windlass table' takes tables of any size"),
-        None => "no named parameter set takes it; 'windlass table build' and the steps after it take tables of any size"
+        Some(name) => format!("use '--params {name}', which is large enough, or 'windlass table', which takes tables of any size"),
+        None => "no named parameter set is large enough; use 'windlass table build', which takes tables of any size"
             .to_owned(),
     })]
     TooLarge {
@@ -101,7 +101,7 @@ pub enum CliError {
     },
     /// A key value that names two rows.
     #[error(
-        "{}: rows {first} and {second} have the same {} '{}'; the key column must name each row once: choose another with --key",
+        "{}: rows {first} and {second} have the same {} '{}'; each row needs a different key: choose another column with --key",
         path.display(), shortened(column), shortened(value)
     )]
     DuplicateKey {
@@ -131,7 +131,7 @@ pub enum CliError {
     },
     /// A key to remove that a table has no row of.
     #[error(
-        "{}: no row has the key '{}'; nothing was removed: give the keys that are there alone",
+        "{}: no row has the key '{}', so nothing was removed; give only keys that the table has",
         path.display(), shortened(key)
     )]
     AbsentKey {
@@ -151,7 +151,7 @@ pub enum CliError {
         reason: String,
     },
     /// The message was made for another table or another version of it.
-    #[error("{}: made for another table: schema {found}..., expected {expected}...", path.display())]
+    #[error("{}: it was made for another table: its schema is {found}..., not {expected}...; make it again with the schema of this table", path.display())]
     OtherTable {
         /// The file.
         path: PathBuf,
@@ -162,7 +162,7 @@ pub enum CliError {
     },
     /// Encrypted rows or scores that were made for another schema.
     #[error(
-        "{}: made for another schema: {found}..., expected {expected}...; encrypt, score and decrypt with one schema file",
+        "{}: it was made for another schema: {found}..., not {expected}...; use one schema file to encrypt, score and decrypt",
         path.display()
     )]
     OtherScoringSchema {
@@ -174,11 +174,13 @@ pub enum CliError {
         expected: String,
     },
     /// The decrypted slots are no row of the table.
-    #[error("the answer decrypts to something that is no row of the table; the server used another table or layout")]
+    #[error(
+        "the answer does not decrypt to a row of the table, so the server used another table or layout; ask again with the schema of the table that it serves"
+    )]
     NotARow,
     /// The row is not the one asked for.
     #[error(
-        "the answer holds the row of '{}', not of '{}': it was made for another query",
+        "the answer holds the row of '{}', not of '{}', so it belongs to another query; give the answer to this query",
         shortened(found),
         shortened(wanted)
     )]
@@ -189,19 +191,19 @@ pub enum CliError {
         wanted: String,
     },
     /// The row differs from the table's.
-    #[error("the row that came back differs from the row of the table")]
+    #[error("the decrypted row differs from the row of the table; this is a bug of Windlass, please report it")]
     RowDiffers,
     /// A feature that is no finite number.
     #[error("{}: row {row} has {}{}", path.display(), what_stands(value, column), match remedy {
-        Remedy::None if value.trim().is_empty() => "; write a number there, or take the row out".to_owned(),
-        Remedy::None => "; correct it, or take the row out".to_owned(),
+        Remedy::None if value.trim().is_empty() => "; write a number there, or remove the row".to_owned(),
+        Remedy::None => "; correct it, or remove the row".to_owned(),
         Remedy::Skip if value.trim().is_empty() => format!(
-            "; write a number there, take the row out, or leave the column out with --skip {}",
+            "; write a number there, remove the row, or leave the column out with --skip {}",
             quoted_argument(column)
         ),
         Remedy::Skip => format!("; correct it, or leave the column out with --skip {}", quoted_argument(column)),
         Remedy::SkipText => format!(
-            "; no row has a number there: leave the column out with --skip {}, or name it with --key if it names the rows",
+            "; the column holds no numbers: leave it out with --skip {}, or name it with --key if it names the rows",
             quoted_argument(column)
         ),
     })]
@@ -219,7 +221,7 @@ pub enum CliError {
     },
     /// A feature beyond what the model is for.
     #[error(
-        "{}: row {row} has '{}' in column '{}', beyond the bound of {bound} on standardised features; state a larger 'bound', or 'means' and 'scales', in the model",
+        "{}: row {row} has '{}' in column '{}', but standardised features must be at most {bound} in absolute value; add a larger 'bound', or 'means' and 'scales', to the model",
         path.display(), shortened(value), shortened(column)
     )]
     LargeFeature {
@@ -236,7 +238,7 @@ pub enum CliError {
     },
     /// A table of whose columns none is a feature.
     #[error(
-        "{}: no column is a feature: all of them ({}) name rows or classes (--key, --label) or are left out (--skip); leave out fewer, or add columns of numbers",
+        "{}: no column is left for the features: --key, --label and --skip name all of them ({}); name fewer, or add columns of numbers",
         path.display(), shortened_list(columns)
     )]
     NoFeatures {
@@ -247,7 +249,7 @@ pub enum CliError {
     },
     /// A table with another number of features than the model.
     #[error(
-        "{}: {found} columns are features, where the model takes {wanted}; leave columns out with --skip, or name the model's with 'features'",
+        "{}: the table has {found} feature columns, but the model takes {wanted}; leave columns out with --skip, or list the names of the columns as 'features' in the model",
         path.display()
     )]
     OtherFeatures {
@@ -260,7 +262,7 @@ pub enum CliError {
     },
     /// A column of labels, none of which is the name of a class.
     #[error(
-        "{}: column '{}' has {}, and the classes are {}; name them as the column does (\"classes\" in the model), or, with one score, give the label of positive ones with --positive",
+        "{}: column '{}' has {}, but the classes of the model are {}; use the names of the column (\"classes\" in the model), or, for a model of one score, name the positive label with --positive",
         path.display(), shortened(column), quoted(labels), quoted(classes)
     )]
     NoClass {
@@ -274,7 +276,7 @@ pub enum CliError {
         classes: Vec<String>,
     },
     /// A file that was made for another model than the server has.
-    #[error("{}: made for another model than {}: {reason}", path.display(), model.display())]
+    #[error("{}: it was made for another model than {}: {reason}", path.display(), model.display())]
     OtherModel {
         /// The file.
         path: PathBuf,
@@ -285,7 +287,7 @@ pub enum CliError {
     },
     /// Keys of thin bootstrapping for a ciphertext that it would not keep.
     #[error(
-        "{}: the slots hold elements, and {} has keys that refresh integers only; make keys with 'windlass refresh keygen --packed'",
+        "{}: its slots hold ring elements, but the keys of {} refresh only integers; make keys with 'windlass refresh keygen --packed'",
         input.display(), keys.display()
     )]
     KeysForIntegers {
@@ -305,13 +307,13 @@ pub enum CliError {
         way: &'static str,
     },
     /// Encrypted scores that decide otherwise than the plain ones.
-    #[error("{rows} rows are decided otherwise under encryption than in the clear")]
+    #[error("{rows} rows get another decision under encryption than in the clear")]
     ScoresDiffer {
         /// How many.
         rows: usize,
     },
     /// Decrypted values that are not those that were encrypted.
-    #[error("value {index} is {found}, but {wanted} was to be there")]
+    #[error("value {index} decrypts to {found} instead of {wanted}; this is a bug of Windlass, please report it")]
     ValuesDiffer {
         /// Its position.
         index: usize,
@@ -322,7 +324,7 @@ pub enum CliError {
     },
     /// A schema whose parameters are below 128 bits.
     #[error(
-        "{}: its parameters '{parameters}' have {bits:.1} bits of security; ask its owner for a schema with 128, or say --insecure to go on",
+        "{}: its parameters '{parameters}' have {bits:.1} bits of security, fewer than 128; ask its owner for a schema with 128 bits, or accept them with --insecure",
         path.display()
     )]
     WeakParameters {
@@ -335,7 +337,7 @@ pub enum CliError {
     },
     /// A parameter file below 128 bits.
     #[error(
-        "{}: the parameters '{}' have {bits:.1} bits of security, fewer than 128; take others (windlass params list), or say --insecure to go on",
+        "{}: the parameters '{}' have {bits:.1} bits of security, fewer than 128; choose other parameters (windlass params list), or accept these with --insecure",
         path.display(), shortened(parameters)
     )]
     WeakFile {
@@ -348,7 +350,7 @@ pub enum CliError {
     },
     /// A schema of a table that its own parameters do not take.
     #[error(
-        "{}: table too large for its parameters '{}': {rows} rows of up to {bytes} bytes; only its owner can choose others: ask for another schema",
+        "{}: the table ({rows} rows of up to {bytes} bytes) is too large for its parameters '{}'; only the owner of the table can choose others, so ask for another schema",
         path.display(), shortened(parameters)
     )]
     SchemaTooLarge {
@@ -361,9 +363,9 @@ pub enum CliError {
         /// The parameter set.
         parameters: String,
     },
-    /// A schema whose parameters are none.
+    /// A schema whose parameters are not valid.
     #[error(
-        "{}: its parameters are refused: {}; ask its owner for another schema, or use a newer Windlass",
+        "{}: its parameters are not valid: {}; ask its owner for another schema, or use a newer Windlass",
         path.display(), printable(reason)
     )]
     SchemaParameters {
@@ -374,7 +376,7 @@ pub enum CliError {
     },
     /// A search schema of another table of vectors.
     #[error(
-        "{}: made for another table than {}; give the table that it was made of, or make a schema of this one with 'windlass search schema'",
+        "{}: it was made for another table than {}; give the table that it was made from, or make a schema of this one with 'windlass search schema'",
         path.display(), table.display()
     )]
     OtherVectors {
@@ -385,7 +387,7 @@ pub enum CliError {
     },
     /// A query or an answer that was made for another search schema.
     #[error(
-        "{}: made for another schema than {}: {found}..., expected {expected}...; give the schema that it was made for, or ask again",
+        "{}: it was made for another schema than {}: {found}..., not {expected}...; give the schema that it was made for, or ask again",
         path.display(), schema.display()
     )]
     OtherSearchSchema {
@@ -399,7 +401,7 @@ pub enum CliError {
         expected: String,
     },
     /// A schema with other parameters than the client asks for.
-    #[error("{}: its parameters are '{}', not '{}' as --params says", path.display(), shortened(found), shortened(asked))]
+    #[error("{}: its parameters are '{}', but --params names '{}'; name the parameters of the schema, or leave --params out", path.display(), shortened(found), shortened(asked))]
     OtherParameters {
         /// The schema.
         path: PathBuf,
@@ -410,7 +412,7 @@ pub enum CliError {
     },
     /// More memory than the system gives.
     #[error(
-        "{what} take {bytes} bytes of memory, which the system does not give; close other programs or use a larger machine"
+        "{what} need {bytes} bytes of memory, but the system does not provide them; close other programs or use a larger machine"
     )]
     Memory {
         /// What it is for.
@@ -428,7 +430,7 @@ pub enum CliError {
     },
     /// A directory whose table has another schema than the one to keep.
     #[error(
-        "{}: holds a table of the schema {found}..., which is not {known}..., the one of {}; prepare the table in an empty directory: give another --out",
+        "{}: the directory holds a table with the schema {found}..., but {} has the schema {known}...; give an empty directory with --out",
         dir.display(), path.display()
     )]
     OtherSchemaThere {
@@ -486,7 +488,7 @@ pub enum Remedy {
 fn what_stands(value: &str, column: &str) -> String {
     let column = shortened(column);
     match value.trim().is_empty() {
-        true => format!("an empty cell in column '{column}', where a finite number is needed"),
+        true => format!("an empty cell in column '{column}', which must hold finite numbers"),
         false => format!("'{}' in column '{column}', which is not a finite number", shortened(value)),
     }
 }
@@ -498,7 +500,7 @@ fn quoted_argument(name: &str) -> String {
     if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
-/// What to say of `-` where a file is not there.
+/// The hint about `-` if a file does not exist.
 fn about_dash(path: &Path) -> &'static str {
     if path == Path::new("-") { "; for standard input give /dev/stdin" } else { "" }
 }

@@ -10,19 +10,19 @@ use windlass_secrets::sweep;
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Unfinished, Watched};
 
-/// Refuses an output file that is there already, before any work is done for it; clears what killed
-/// commands left beside it. While the result lives an interruption removes what is half written.
+/// Refuses an output file that exists, before any work is done for it. Removes what killed commands
+/// left beside it. While the result lives an interruption removes what is half written.
 pub fn claim(file: &Path) -> Result<Watched> {
     refuse_taken(file)?;
     sweep(file.parent().unwrap_or(Path::new("")));
     Ok(interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(file))))
 }
 
-/// Refuses a file for parameters that is there already, or that no command would take for one.
+/// Refuses a parameter file that exists, or whose name no command would accept.
 pub fn claim_parameters(file: &Path) -> Result<Watched> {
     if file.extension().is_none_or(|extension| extension != "json") {
         let name = file.display();
-        return Err(CliError::Usage(format!("{name}: the name of a file of parameters ends in .json")));
+        return Err(CliError::Usage(format!("{name}: the name of a parameter file must end in .json")));
     }
     claim(file)
 }
@@ -38,7 +38,7 @@ fn refuse_dash(path: &Path, what: &str) -> Result<()> {
     match path == Path::new("-") {
         false => Ok(()),
         true => Err(CliError::Usage(format!(
-            "-: give the name of {what} (./- where it is to be called so): nothing is written to standard output but the report"
+            "-: only the report goes to standard output; name {what}, with ./- if the file is to be called so"
         ))),
     }
 }
@@ -82,7 +82,7 @@ enum Place {
 }
 
 impl Outputs {
-    /// Refuses names that are there already, and makes the staging directory.
+    /// Refuses names that exist, and makes the staging directory.
     pub fn claim_in(directory: &Path, names: &[&str]) -> Result<Self> {
         refuse_dash(directory, "a directory")?;
         for name in names {
@@ -113,8 +113,8 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Files that nobody wants to keep, in a directory for their owner only among the system's
-    /// temporary ones.
+    /// Temporary files, in a directory that only their owner may read among the temporary ones of
+    /// the system.
     pub fn temporary() -> Result<Self> {
         let parent = std::env::temp_dir();
         sweep(&parent);

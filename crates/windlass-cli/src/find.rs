@@ -20,7 +20,7 @@ use crate::report::{Report, rounded_down};
 const SHOWN: usize = 20;
 const SHOWN_PLANNED: usize = 5;
 
-/// What a plan says of a candidate.
+/// What a plan states about a candidate.
 struct Outlook {
     left: f64,
     /// Multiplications in sequence between two refreshes.
@@ -88,7 +88,7 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     if let Some(path) = &args.out {
         let first = rows.first().and_then(|(_, outlook)| outlook.as_ref());
         let nothing = || {
-            let said = "no such m has room for a multiplication between two refreshes: there is nothing to save";
+            let said = "with none of these m a multiplication fits between two refreshes, so nothing was saved";
             CliError::Usage(said.into())
         };
         save_parameters(&first.ok_or_else(nothing)?.preset.params, path)?;
@@ -103,14 +103,14 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
 fn alone(spec: &SearchSpec, m: u64) -> Result<Candidate> {
     Candidate::examine(spec, m)?.map_err(|why| {
         let remedy = match why {
-            Unsuited::Dimension { .. } => "; --least and --most state the range",
-            Unsuited::Degree { .. } => "; --degree states the most",
-            Unsuited::Slots { .. } => "; --slots states the least",
-            Unsuited::Security { .. } => "; --security states the bits",
+            Unsuited::Dimension { .. } => "; change the range with --least and --most",
+            Unsuited::Degree { .. } => "; raise the limit with --degree",
+            Unsuited::Slots { .. } => "; lower the limit with --slots",
+            Unsuited::Security { .. } => "; state other bits with --security",
             Unsuited::Even => ": see 'windlass params plan --m M --bootstrap'",
-            _ => "; without --m all indices are searched",
+            _ => "; leave --m out to search all indices",
         };
-        CliError::Usage(format!("m = {m} does not suit: {why}{remedy}"))
+        CliError::Usage(format!("m = {m} is not suitable: {why}{remedy}"))
     })
 }
 
@@ -168,7 +168,7 @@ impl Outlook {
     fn of(spec: &SearchSpec, one: &Candidate) -> Result<Self> {
         let refused = |why: &dyn std::fmt::Display| {
             CliError::Usage(format!(
-                "m = {} does not bootstrap with {} bits of security: {why}; fewer bits (--security) leave a longer chain",
+                "m = {} does not bootstrap with {} bits of security: {why}; fewer bits of security (--security) allow a longer chain",
                 one.m, spec.security
             ))
         };
@@ -177,7 +177,7 @@ impl Outlook {
         if depth == 0 {
             let needed = plan.least_input_bits();
             return Err(refused(&format_args!(
-                "a refresh leaves {left:.1} bits and needs {needed:.1}, so that no multiplication fits between two"
+                "a refresh leaves {left:.1} bits and needs {needed:.1}, so no multiplication fits between two refreshes"
             )));
         }
         let seconds = plan.estimated_seconds()?;

@@ -11,13 +11,13 @@ use crate::error::{CliError, Result};
 /// What an interrupted command has to remove, each path with a number of its own.
 static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
 
-/// What a command changes that is there already.
+/// An existing file or directory that a command changes.
 static CHANGE: Mutex<Option<(PathBuf, Stage)>> = Mutex::new(None);
 
 /// How far a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// It is made piece by piece, and the same command goes on with it.
+    /// It is made piece by piece, and the same command continues it.
     Resumable,
     /// Nothing of it is seen.
     Prepared,
@@ -27,9 +27,8 @@ enum Stage {
     Done,
 }
 
-/// The last line of a command that the system ends, below what the standard library says of it.
-const ABORTED: &str = "windlass: ended for the reason above; where that is memory, give it more, or ask for smaller \
-    parameters, fewer rows or fewer threads (files that were not finished go with the next command)\n";
+/// The last line of a command that the system ends, below what the standard library says about it.
+const ABORTED: &str = "windlass: ended for the reason above; if that is memory, provide more, or ask for smaller parameters, fewer rows or fewer threads (the next command removes unfinished files)\n";
 
 /// A path that an interrupted command removes.
 #[derive(Debug)]
@@ -41,14 +40,14 @@ pub enum Unfinished {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the
-/// process, but for those that the caller has set to be ignored.
+/// process, except signals that the caller ignores.
 ///
 /// # Errors
 /// When the system takes no handler, or starts no thread.
 pub fn install(json: bool) -> Result<()> {
     let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
     watched.map_err(|error| CliError::Usage(format!(
-        "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or end other programs"
+        "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or stop other programs"
     )))
 }
 
@@ -76,24 +75,27 @@ fn end(signal: i32, json: bool) {
     std::process::exit(code);
 }
 
-/// What an interrupted command says of what it has done.
+/// What an interrupted command says about what it has done.
 fn message(change: Option<&(PathBuf, Stage)>) -> String {
     match change {
-        None => "interrupted; files that were not finished are removed".to_owned(),
+        None => "interrupted; unfinished files were removed".to_owned(),
         Some((path, Stage::Done)) => {
-            format!("interrupted; but {} was changed before, as the command was to", path.display())
+            format!("interrupted after the command had changed {}", path.display())
         }
         Some((path, Stage::Resumable)) => {
-            format!("interrupted; what is finished stays in {}, and the same command goes on there", path.display())
+            format!(
+                "interrupted; the finished part stays in {}, and the same command continues from there",
+                path.display()
+            )
         }
         Some((path, _)) => {
-            format!("interrupted; {} is as it was (what was half made goes with the next change)", path.display())
+            format!("interrupted; {} is unchanged (the next change removes unfinished files)", path.display())
         }
     }
 }
 
-/// Waits for the end of a change that is being made: it takes a moment, and in it nobody can say
-/// what is there. None begins while the guard lives.
+/// Waits for the end of a change that is being made. It takes a moment, during which the state is
+/// not known. None begins while the guard lives.
 fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
     loop {
         let change = changing();
@@ -105,14 +107,14 @@ fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
     }
 }
 
-/// A change of what is there already, while this lives: an interrupted command says what became of
-/// it.
+/// A change of something that exists, while this value lives. An interrupted command says whether
+/// it was made.
 #[derive(Debug)]
 #[must_use = "what became of a change is told for as long as this lives"]
 pub struct Change;
 
 impl Change {
-    /// Of what comes to be at this path piece by piece: whoever is interrupted goes on with it.
+    /// A change that makes the path piece by piece. An interrupted command can continue it.
     pub fn resumable(path: &Path) -> Self {
         *changing() = Some((path.to_owned(), Stage::Resumable));
         Self
@@ -144,7 +146,7 @@ impl Change {
 
 impl Drop for Change {
     /// What is made stays so until the end of the process, which may be interrupted still; a change
-    /// that failed is none.
+    /// that failed does not count.
     fn drop(&mut self) {
         let mut change = changing();
         if !matches!(*change, Some((_, Stage::Done))) {
@@ -222,29 +224,29 @@ pub fn remove_below(directory: &Path) -> usize {
 mod tests {
     use super::*;
 
-    /// What is told is what is there, however far the change has come.
+    /// The message states the true state, at every point of the change.
     #[test]
     fn an_interrupted_change_says_whether_it_was_made() {
         let told = || message(change_that_rests().as_ref());
-        assert!(told().contains("files that were not finished are removed"));
+        assert!(told().contains("unfinished files were removed"));
         let change = Change::resumable(Path::new("served"));
-        assert!(told().contains("stays in served, and the same command goes on"));
+        assert!(told().contains("stays in served, and the same command continues"));
         drop(change);
         let change = Change::of(Path::new("served"));
-        assert!(told().contains("served is as it was"));
+        assert!(told().contains("served is unchanged"));
         change.begins();
         // In this moment nobody can say: who asks waits.
         let waits = std::thread::spawn(move || message(change_that_rests().as_ref()));
         std::thread::sleep(Duration::from_millis(30));
         assert!(!waits.is_finished());
         change.is_made();
-        assert!(waits.join().unwrap().contains("served was changed before"));
+        assert!(waits.join().unwrap().contains("had changed served"));
         drop(change);
-        assert!(told().contains("served was changed before"));
+        assert!(told().contains("had changed served"));
         // One that fails while it is made is none.
         let change = Change::of(Path::new("served"));
         change.begins();
         drop(change);
-        assert!(told().contains("files that were not finished are removed"));
+        assert!(told().contains("unfinished files were removed"));
     }
 }

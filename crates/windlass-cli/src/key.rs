@@ -14,27 +14,28 @@ use crate::values::refused;
 /// What can be done with the file of a secret key.
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
-    /// Encrypt a secret key with a passphrase; one that is encrypted already gets a new one.
+    /// Encrypt a secret key with a passphrase. A key that is already encrypted gets a new
+    /// passphrase.
     Seal(SealKeyArgs),
-    /// Take the encryption off a secret key.
+    /// Remove the encryption of a secret key.
     Open(OpenKeyArgs),
 }
 
 /// Arguments of `key seal`.
 #[derive(Debug, Args)]
 pub struct SealKeyArgs {
-    /// The secret key, which stays as it is.
+    /// The secret key. The file is not changed.
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
     /// The encrypted file to write.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// A file whose first line is the new passphrase
-    /// [default: WINDLASS_PASSPHRASE_FILE, or else asked for twice].
+    /// A file whose first line is the new passphrase [default: the file that
+    /// WINDLASS_PASSPHRASE_FILE names, otherwise the terminal, twice].
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
-    /// Where the key is encrypted already: a file whose first line is the passphrase that it has
-    /// [default: WINDLASS_PASSPHRASE_FILE, or else asked for].
+    /// For a key that is already encrypted: a file whose first line is its present passphrase
+    /// [default: the file that WINDLASS_PASSPHRASE_FILE names, otherwise the terminal].
     #[arg(long, value_name = "FILE")]
     old_passphrase_file: Option<PathBuf>,
 }
@@ -42,10 +43,10 @@ pub struct SealKeyArgs {
 /// Arguments of `key open`.
 #[derive(Debug, Args)]
 pub struct OpenKeyArgs {
-    /// The encrypted secret key, which stays as it is.
+    /// The encrypted secret key. The file is not changed.
     #[arg(long = "in", value_name = "FILE")]
     input: PathBuf,
-    /// The file to write, which is not encrypted.
+    /// The file to write, without encryption.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -68,7 +69,7 @@ fn seal(args: &SealKeyArgs) -> Result<Report> {
     let sealed = sealed.map_err(|error| refused(&args.input, error))?;
     write_new(&args.out, &sealed, Access::Owner).map_err(CliError::at(&args.out))?;
     let mut report = Report::default();
-    report.line(format!("{} is encrypted; remove {} when you have tried it", args.out.display(), args.input.display()));
+    report.line(format!("{} is encrypted; test it, then remove {}", args.out.display(), args.input.display()));
     report.made("secret.key", &args.out, sealed.len() as u64);
     Ok(report)
 }
@@ -78,7 +79,7 @@ fn open(args: &OpenKeyArgs) -> Result<Report> {
     let file = args.open.read_sealed(&args.input)?;
     let mut report = Report::default();
     write_new(&args.out, &file, Access::Owner).map_err(CliError::at(&args.out))?;
-    report.line(format!("{} is not encrypted: whoever reads it has the key", args.out.display()));
+    report.line(format!("{} is not encrypted: anyone who can read the file has the key", args.out.display()));
     report.made("secret.key", &args.out, file.len() as u64);
     Ok(report)
 }

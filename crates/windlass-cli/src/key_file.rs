@@ -14,7 +14,7 @@ use crate::values::{refused, write};
 /// A secret key to read.
 #[derive(Debug, Args)]
 pub struct SecretKeyArgs {
-    /// The secret key; where it is encrypted its passphrase is asked for.
+    /// The secret key. If it is encrypted, a passphrase is needed.
     #[arg(long, value_name = "FILE")]
     secret_key: PathBuf,
     #[command(flatten)]
@@ -70,10 +70,10 @@ pub fn write_secret<C: FileContext>(
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("encryption_key").required(true).args(["secret_key", "public_key"])))]
 pub struct EncryptionKeyArgs {
-    /// The secret key: what is encrypted is then half as large.
+    /// Encrypt with the secret key, which makes files of half the size.
     #[arg(long, value_name = "FILE")]
     secret_key: Option<PathBuf>,
-    /// The public key, to encrypt on behalf of its owner.
+    /// Encrypt with the public key, without the secret key of its owner.
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_file")]
     public_key: Option<PathBuf>,
     #[command(flatten)]

@@ -102,8 +102,8 @@ fn print(report: &Report, cli: &Cli) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let remedy = match cli.command.leaves_something() {
-                true => "what the command makes or changes is there, and whole",
-                false => "nothing was changed: run the command again, with its output to another place (> FILE)",
+                true => "the output of the command is complete",
+                false => "nothing was changed: run the command again with its output redirected to a file (> FILE)",
             };
             report::print_message(format_args!(
                 "the work is done, but its report cannot be written to standard output ({}); {remedy}",
@@ -114,12 +114,12 @@ fn print(report: &Report, cli: &Cli) -> ExitCode {
     }
 }
 
-/// Refuses to work where nobody could be told of it: an answer would be lost.
+/// Refuses to work if standard output is closed, since an answer would be lost.
 fn refuse_silence() -> Result<()> {
     match windlass_secrets::stdout_is_closed() {
         false => Ok(()),
         true => Err(CliError::Usage(
-            "standard output is closed, so the report would be lost; nothing was done: give it a file (> FILE), or > /dev/null where nobody is to read it"
+            "standard output is closed, so the report would be lost and nothing was done; redirect it to a file (> FILE) or to /dev/null"
                 .into(),
         )),
     }
@@ -139,7 +139,7 @@ fn start_threads(threads: Option<usize>) -> Result<()> {
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global();
     pool.map_err(|error| CliError::Usage(format!(
-        "cannot start threads ({error}); take --threads 1, or raise the limits of processes (ulimit -u) and memory (ulimit -v)"
+        "cannot start threads ({error}); use --threads 1, or raise the limits of processes (ulimit -u) and memory (ulimit -v)"
     )))
 }
 
@@ -170,7 +170,7 @@ fn run_command(cli: &Cli) -> Result<Report> {
         Command::Decrypt(args) => commands::decrypt(args, cli.json),
         Command::Lookup(args) => commands::lookup(args, cli.json),
         Command::Params(command) => parameters::run(command, cli.json),
-        Command::Serve(_) | Command::Ask(_) => Err(CliError::Usage("serve and ask are programs of their own".into())),
+        Command::Serve(_) | Command::Ask(_) => Err(CliError::Usage("serve and ask are separate programs".into())),
         Command::Table(command) => tables::run(command, cli.json),
         Command::Key(command) => key::run(command),
         Command::Explain(args) => commands::explain(args, cli.json),

@@ -19,7 +19,7 @@ mod tests {
     fn more_than_there_is_is_refused() {
         assert!(check("a word", 8).is_ok());
         for bytes in [1 << 62, u64::MAX] {
-            assert!(check("the keys", bytes).unwrap_err().to_string().contains("the keys take"));
+            assert!(check("the keys", bytes).unwrap_err().to_string().contains("the keys need"));
         }
     }
 }

@@ -48,7 +48,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         let params = stages.run("plan", "choosing parameters", || Params::plan(&spec)).map_err(in_words)?;
         let mut report = describe(&params);
         report.line(
-            "for this depth and no more; --bootstrap plans for circuits of any depth, which refresh by themselves",
+            "these parameters are for this depth; --bootstrap plans for circuits of any depth, with automatic refreshes",
         );
         (params, report)
     };
@@ -65,8 +65,7 @@ fn few_slots(params: &Params, args: &PlanArgs, report: &mut Report) {
     let slots = params.slot_count();
     if args.m.is_none() && params.slot_degree() > 100 && slots < 150 {
         report.line(format!(
-            "{slots} slots only: --slots N, from N = {}, searches composite rings, which have 150 or more \
-             (windlass params search --modulus {} lists them)",
+            "only {slots} slots: with --slots N, from N = {}, composite rings are searched, which have 150 or more (windlass params search --modulus {} lists them)",
             slots + 1,
             args.modulus
         ));

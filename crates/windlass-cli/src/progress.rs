@@ -169,8 +169,8 @@ fn spin(message: String, finished: &Receiver<()>) {
     bar.finish_and_clear();
 }
 
-/// Runs work; when it takes longer than `patience`, `show` runs beside it, and is told of the end
-/// by the channel's.
+/// Runs work. If it takes longer than `patience`, `show` runs at the same time and ends when the
+/// channel closes.
 fn watched<T>(patience: Duration, work: impl FnOnce() -> T, show: impl FnOnce(&Receiver<()>) + Send + 'static) -> T {
     let (done, finished) = mpsc::channel::<()>();
     let watcher = std::thread::Builder::new().spawn(move || {

@@ -50,7 +50,8 @@ impl Report {
         self.field("bytes", object);
     }
 
-    /// The size of the one file that a command made: people are told its name, scripts what it is.
+    /// The size of the one file that a command made. The text states its name, the JSON object its
+    /// kind.
     pub fn made(&mut self, what: &str, path: &Path, bytes: u64) {
         self.line(format!("  {:<22}{bytes:>12} bytes", path.display()));
         self.field("bytes", serde_json::json!({ what: bytes }));
@@ -80,8 +81,8 @@ pub fn print_error(message: &str, exit_code: i32) {
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 
-/// A message on standard error, one line of [`printable`] text whatever names and cells are in it.
-/// One that cannot be written, after a hang-up for example, is lost: it is no reason to panic.
+/// A message on standard error, one line of [`printable`] text for any names and cells in it. One
+/// that cannot be written, after a hang-up for example, is lost: it is no reason to panic.
 pub fn print_message(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "windlass: {}", printable(&message.to_string()));
 }

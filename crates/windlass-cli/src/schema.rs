@@ -31,7 +31,7 @@ const MAX_BYTES: u64 = 1 << 28;
 pub enum Parameters {
     /// The name of a preset.
     Preset(String),
-    /// A set of one's own, as a parameter file holds it. Whoever wrote the schema chose it.
+    /// A custom set, as a parameter file holds it. The author of the schema chose it.
     Own(serde_json::Value),
 }
 
@@ -57,7 +57,7 @@ impl Parameters {
     pub fn name(&self) -> String {
         match self {
             Self::Preset(name) => name.clone(),
-            Self::Own(set) => set["name"].as_str().unwrap_or("parameters of its own").to_owned(),
+            Self::Own(set) => set["name"].as_str().unwrap_or("other parameters").to_owned(),
         }
     }
 
@@ -120,11 +120,12 @@ impl Schema {
         Ok(schema)
     }
 
-    /// What holds for every schema of a table: whoever wrote this one may have written anything.
+    /// The conditions for every schema of a table. A schema comes from another party and may
+    /// contain anything.
     fn check(&self) -> std::result::Result<(), &'static str> {
         let distinct = |names: &[String]| names.iter().collect::<HashSet<_>>().len() == names.len();
         if self.keys.is_empty() || !self.columns.contains(&self.key) {
-            return Err("it has no rows, or its key is none of its columns");
+            return Err("it has no rows, or its key is not one of its columns");
         }
         if !distinct(&self.columns) || !distinct(&self.keys) {
             return Err("two of its columns or two of its rows have the same name");
@@ -134,7 +135,7 @@ impl Schema {
         let mut least = vec![""; self.columns.len()];
         least[0] = longest;
         if self.record_bytes < encode_record(&least).len() {
-            return Err("its longest row is shorter than a key");
+            return Err("its longest row is shorter than one of its keys");
         }
         Ok(())
     }

@@ -16,9 +16,9 @@ use crate::table::Table;
 /// Below this many bits a schema's parameters are refused.
 pub const SECURE_BITS: f64 = 128.0;
 
-/// Before anything is made under parameters that somebody chose himself: whoever takes fewer than
-/// 128 bits says so. The name of a preset does, for it begins with `insecure` or `paper`; the name
-/// of a file does not.
+/// Runs before anything is made under parameters that the user chose: fewer than 128 bits must be
+/// accepted. The name of a preset does, for it begins with `insecure` or `paper`; the name of a
+/// file does not.
 pub fn vouch(name: &str, bits: f64, given: &str, insecure: bool, quiet: bool) -> Result<()> {
     if Params::is_file_name(given) && bits < SECURE_BITS && !insecure {
         return Err(CliError::WeakFile { path: given.into(), parameters: name.to_owned(), bits });
@@ -30,7 +30,7 @@ pub fn vouch(name: &str, bits: f64, given: &str, insecure: bool, quiet: bool) ->
 /// Tells λ of what is named, before anything is made; with `quiet` only where it is a warning.
 pub fn tell_security(what: impl Display, bits: f64, more: &str, quiet: bool) {
     let weak = bits < SECURE_BITS;
-    let warning = if weak { ", fewer than 128: for tests alone" } else { "" };
+    let warning = if weak { ", fewer than 128: use it only in tests" } else { "" };
     if weak || !quiet {
         print_message(format_args!("{what} {bits:.1} bits of security{warning}{more}"));
     }
@@ -81,8 +81,8 @@ impl Session {
     }
 
     /// For a client, before it makes keys or a query: a stranger's schema names the parameters, so
-    /// it is refused below 128 bits unless the client accepts that, and so is a parameter file; and
-    /// the client is told what it gets.
+    /// it is refused below 128 bits unless the client accepts that, and so is a parameter file. The
+    /// client also prints the security.
     pub fn vouch(&self, source: &SourceArgs, quiet: bool) -> Result<()> {
         let bits = self.security_bits();
         if let Some(path) = source.schema.as_ref().filter(|_| bits < SECURE_BITS && !source.insecure) {
@@ -92,7 +92,7 @@ impl Session {
         self.vouch_given(source.params.as_deref().unwrap_or_default(), source.insecure, quiet)
     }
 
-    /// As [`Self::vouch`], for whoever chose the parameters: as `given`, by name or as a file.
+    /// As [`Self::vouch`], for the user that chose the parameters as `given`, by name or as a file.
     pub fn vouch_given(&self, given: &str, insecure: bool, quiet: bool) -> Result<()> {
         vouch(self.params().name(), self.security_bits(), given, insecure, quiet)
     }
@@ -131,7 +131,7 @@ fn of_schema(path: &Path, error: CliError) -> CliError {
             CliError::SchemaTooLarge { path, rows, bytes, parameters }
         }
         CliError::Windlass(windlass::Error::UnknownName { given, .. }) => {
-            CliError::SchemaParameters { path, reason: format!("no set is called '{}'", shortened(&given)) }
+            CliError::SchemaParameters { path, reason: format!("there is no parameter set '{}'", shortened(&given)) }
         }
         CliError::Windlass(error) => CliError::SchemaParameters { path, reason: error.to_string() },
         other => other,

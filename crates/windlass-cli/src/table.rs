@@ -48,7 +48,7 @@ impl Cells {
 
     /// The number of a column.
     ///
-    /// Errors when there is none of that name.
+    /// Errors if no column has that name.
     pub fn column(&self, name: &str) -> Result<usize> {
         self.columns.iter().position(|column| column == name).ok_or_else(|| CliError::UnknownColumn {
             path: self.path.clone(),
@@ -57,8 +57,9 @@ impl Cells {
         })
     }
 
-    /// Refuses a table whose first line is one of its rows: it has no name for any of these columns,
-    /// which hold numbers. Cells that are empty or no finite numbers are none either.
+    /// Refuses a table whose first line is one of its rows: it has no name for any of these
+    /// columns, which hold numbers. Empty cells and cells without a finite number are not numbers
+    /// either.
     pub fn check_names(&self, columns: &[usize]) -> Result<()> {
         let names = || columns.iter().map(|&column| self.columns[column].trim());
         let is_value = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
@@ -110,10 +111,11 @@ fn finite(text: &str) -> Option<f64> {
 pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reader<&'t [u8]>)> {
     let refuse = |reason: &str| Err(CliError::NotATable { path: path.into(), reason: reason.to_owned() });
     if text.iter().all(u8::is_ascii_whitespace) {
-        return refuse("the file is empty; a table begins with a line of column names");
+        return refuse("the file is empty; begin it with a line of column names");
     }
     if let Some(line) = open_quotes(text) {
-        let reason = "begins with a quotation mark and never ends; close it, or put the whole cell in quotation marks";
+        let reason =
+            "begins with a quotation mark and does not end; close it, or put the whole cell in quotation marks";
         return refuse(&format!("a cell on line {line} {reason}"));
     }
     let mut reader = csv::Reader::from_reader(text);
@@ -125,7 +127,7 @@ pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reade
     Ok((columns, reader))
 }
 
-/// What the reader of a CSV file says of it.
+/// What the reader of a CSV file says about it.
 pub fn not_a_table(path: &Path) -> impl Fn(csv::Error) -> CliError {
     move |error| CliError::NotATable { path: path.into(), reason: error.to_string() }
 }
@@ -274,7 +276,7 @@ mod tests {
         assert!(message("id,text\n1\n", "id").contains("not a table"));
         for open in ["1,\"a\n2,b\n", "\"1,a\n", "1,\"a\"\"\n", "1,\""] {
             let told = message(&format!("id,text\n0,\"a\nb\"\n{open}"), "id");
-            assert!(told.contains("a cell on line 4 begins with a quotation mark and never ends"), "{open}: {told}");
+            assert!(told.contains("a cell on line 4 begins with a quotation mark and does not end"), "{open}: {told}");
         }
     }
 
@@ -286,7 +288,7 @@ mod tests {
             cells.check_names(columns).err().map(|error| error.to_string())
         };
         for text in ["0.5, -1e3 \n1,2\n", "1,2\n3,4\n", "1,inf\n3,4\n", "nan,1\n3,4\n", ",1\n3,4\n"] {
-            assert!(refused(text, &[0, 1]).unwrap().contains("a table begins with a line of column names"), "{text}");
+            assert!(refused(text, &[0, 1]).unwrap().contains("begin it with a line of column names"), "{text}");
         }
         assert!(refused("id,2,3\na,4,5\n", &[1, 2]).unwrap().contains("'2, 3'"));
         for text in ["x,2\n3,4\n", "nan,inf\n3,4\n", "2,1a\n3,4\n"] {

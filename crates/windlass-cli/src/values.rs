@@ -37,7 +37,7 @@ pub fn refused_parameters(given: &str, error: windlass::Error) -> CliError {
     let path = Path::new(given);
     match error {
         windlass::Error::UnknownName { .. } if path.is_file() => {
-            CliError::Usage(format!("{given}: the name of a file of parameters ends in .json"))
+            CliError::Usage(format!("{given}: the name of a parameter file must end in .json"))
         }
         error @ windlass::Error::Wire(_) => refused(path, error),
         source if Params::is_file_name(given) => CliError::Parameters { path: path.into(), source },

@@ -1,6 +1,7 @@
 //! Prints the time of transforms, in microseconds: `transform_times [ROUNDS [m[:bits]...]]`. The
 //! rings of `docs/design/0002-lanes.md` unless others are named, those of one prime after another,
-//! each forward and back (checked), the least of all rounds, on every instruction set that there is.
+//! each forward and back (checked), the minimum of all rounds, on every instruction set of the
+//! machine.
 
 use std::sync::Arc;
 use std::time::Instant;

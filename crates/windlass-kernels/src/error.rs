@@ -18,7 +18,7 @@ pub enum KernelError {
         reason: &'static str,
     },
     /// The prime does not split the cyclotomic polynomial, or lacks a helper root of unity.
-    #[error("prime {value} is not 1 modulo {order}, as the transforms of this ring need")]
+    #[error("prime {value} is not 1 modulo {order}, but the transforms of this ring need such a prime")]
     NoRootOfUnity {
         /// The prime.
         value: u64,

@@ -12,7 +12,7 @@ use memmap2::Mmap;
 /// may be removed while it is mapped; it may not be written to or cut, and a lock shared by all who
 /// map it asks writers to stay away, on systems that have such locks.
 ///
-/// Memory that somebody else shares between processes serves as well: [`Mapping::of_memory`].
+/// Memory that another owner shares between processes also works: [`Mapping::of_memory`].
 pub struct Mapping(Source);
 
 /// Where the bytes are.
@@ -57,8 +57,8 @@ impl Mapping {
         Ok(Self(Source::File { memory, _file: file }))
     }
 
-    /// Memory of somebody else, such as an object store's: it stays as it is for as long as its
-    /// owner is held here.
+    /// Memory of another owner, such as an object store: it stays as it is for as long as its owner
+    /// is held here.
     pub fn of_memory(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         Self(Source::Memory(Box::new(owner)))
     }

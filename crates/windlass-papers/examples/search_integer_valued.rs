@@ -2,14 +2,14 @@
 //! search_integer_valued -- DIGITS BITS MORE SECONDS [SEED]`.
 //!
 //! y_0 = x modulo 2^{v+r}; v products that are divided by 2 as in `search_halving_chains`, then
-//! MORE that are not. The last value, a sum of all before it and one product, shall be ⌊x/2^v⌋
+//! MORE that are not. The last value, a sum of all before it and one product, must be ⌊x/2^v⌋
 //! modulo 2^r.
 //!
 //! It is raised bit by bit. Once it is right modulo 2^j, every change of one bit of one weight that
 //! leaves it right modulo 2^j changes its bit j by some function of x; which of them add up to what
-//! is wrong with that bit is linear over two elements, but for what the changes do to each other.
-//! Where none do, weights are changed at random, as long as nothing that was right gets wrong, and
-//! after a few attempts another chain is begun with.
+//! is wrong with that bit is linear over two elements, except for what the changes do to each
+//! other. Where none do, weights are changed at random, as long as nothing that was right gets
+//! wrong, and after a few attempts another chain is begun with.
 
 use std::time::{Duration, Instant};
 
@@ -38,8 +38,8 @@ struct Change {
     bit: u32,
 }
 
-/// How often one chain is tried, how many draws a halving gets before it is begun anew, how many
-/// changes are made at random where a bit cannot be mended, and how often that is done.
+/// How often one chain is tried, how many draws a halving gets before it is begun again, how many
+/// changes are made at random where a bit cannot be corrected, and how often that is done.
 const USES: usize = 12;
 const DRAWS: usize = 64;
 const AT_RANDOM: usize = 200;
@@ -84,7 +84,7 @@ impl Search {
     }
 
     /// v products that are divided, as `search_halving_chains` begins: bit 1 of each value is the
-    /// next bit of x, but for what the weights after it choose freely.
+    /// next bit of x, except for what the weights after it choose freely.
     fn halvings(&mut self) -> Vec<Product> {
         let mut chain: Vec<Product> = Vec::new();
         let mut draws = 0;
@@ -111,7 +111,7 @@ impl Search {
         chain
     }
 
-    /// y_i·(y_i + even weights) + odd·y_i + even weights, which is even whatever the weights are.
+    /// y_i·(y_i + even weights) + odd·y_i + even weights, which is even for any weights.
     fn halving(&mut self, i: usize) -> Product {
         let rng = &mut self.rng;
         let mut weights = || (0..i).map(|_| 2 * (rng.next_u32() & 1) as u16).collect::<Vec<_>>();
@@ -173,8 +173,8 @@ impl Search {
         }
     }
 
-    /// Makes changes that keep all bits below the wrong one and add up to it, but for sums of what
-    /// is free; whether there are such.
+    /// Makes changes that keep all bits below the wrong one and add up to it, except for sums of
+    /// what is free. Returns whether such changes exist.
     fn mend(&mut self, chain: &mut [Product], values: &[Values], bit: u32, wrong: &Bits, free: Vec<Bits>) -> bool {
         let mut changes = self.changes(chain);
         (1..changes.len()).rev().for_each(|k| changes.swap(k, self.random(k + 1)));

@@ -1,4 +1,4 @@
-//! What was to be reached, and what was reached.
+//! Goals, and the figures that were reached.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ pub enum Wanted {
     Nothing,
 }
 
-/// A figure that was to be reached, or stands beside one that was.
+/// A figure with a goal, or one that explains such a figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Goal {
     #[serde(rename = "goal")]

@@ -60,7 +60,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// A number, or a dash where there is none.
+/// A number, or a dash if it is missing.
 pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "–".into(), |x| format!("{x:.decimals$}"))
 }

@@ -108,7 +108,7 @@ impl Ranged for Scale {
     }
 }
 
-/// The least of 1, 2 and 5 times a power of ten that is no smaller.
+/// The smallest of 1, 2 and 5 times a power of ten that is not below it.
 fn step(least: f64) -> f64 {
     let size = 10f64.powf(least.log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|x| x * size).find(|&x| x >= least).unwrap_or(10.0 * size)

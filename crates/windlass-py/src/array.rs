@@ -46,9 +46,9 @@ impl Parts {
 }
 
 impl Parts {
-    /// The same ciphertexts, as those of an array. CKKS: of each the entries are told apart from
-    /// what stands beside them, zeros if the array is clean; polynomials keep it inside their
-    /// interval.
+    /// The same ciphertexts as those of an array. CKKS: each ciphertext states which slots hold
+    /// entries. The other slots hold zeros if the array is clean, and polynomials keep them inside
+    /// their interval.
     fn of(self, layout: &Layout, slots: usize, clean: bool) -> Self {
         let Self::Approximate(list) = self else { return self };
         let chunks = layout.chunks(slots);
@@ -59,7 +59,7 @@ impl Parts {
         Self::Approximate(declared.collect())
     }
 
-    /// Whether nothing was computed with any of them: fresh encryptions keep their seed.
+    /// Whether all of them are fresh encryptions, which keep their seed.
     pub fn are_fresh(&self) -> bool {
         match self {
             Self::Exact(list) => list.iter().all(|ct| ct.seed().is_some()),
@@ -67,7 +67,7 @@ impl Parts {
         }
     }
 
-    /// Whether zeros are known to stand beside the entries of each.
+    /// Whether all slots beside the entries are known to hold zeros.
     fn are_clean(&self) -> bool {
         match self {
             Self::Exact(_) => false,
@@ -78,9 +78,13 @@ impl Parts {
 
 /// An encrypted array.
 ///
-/// Made by :meth:`Client.encrypt`. Bound to a server (:meth:`Server.receive`) it computes as NumPy
-/// arrays do: ``+ - *`` with ciphertexts, arrays and numbers, ``**`` with a positive integer, ``@``,
-/// ``x.sum()``, ``x.roll(k)``, ``x.refresh()``, indexing of rows.
+/// Made by :meth:`Client.encrypt`. When it is bound to a server (:meth:`Server.receive`), it
+/// supports the operations of NumPy arrays: ``+ - *`` with ciphertexts, arrays and numbers, ``**``
+/// with a positive integer, ``@``, ``x.sum()``, ``x.roll(k)``, ``x.refresh()`` and indexing of
+/// rows.
+///
+/// **Warning.** In contexts of integers all operations are modulo the plaintext modulus. A result
+/// that is too large wraps around without an error.
 ///
 /// Examples
 /// --------
@@ -100,14 +104,15 @@ pub struct PyCiphertext {
     pub elements: bool,
     /// Whether slots beyond the entries hold zeros.
     pub clean: bool,
-    /// Whether each ciphertext holds one entry, and holds it in every slot, as sums over all slots
-    /// leave it: then it stands for all entries of a row.
+    /// Whether each ciphertext holds one entry in every slot, as a sum over all slots does. Such an
+    /// entry can be combined with a whole row.
     pub spread: bool,
     pub server: Option<Arc<Handle>>,
 }
 
 impl PyCiphertext {
-    /// A fresh encryption, or what was read; `clean` says that zeros stand beside the entries.
+    /// A fresh encryption, or a ciphertext that was read. `clean` says that all slots beside the
+    /// entries hold zeros.
     pub fn fresh(
         setting: &Arc<Setting>,
         parts: Parts,
@@ -154,18 +159,18 @@ impl PyCiphertext {
             return Ok(());
         }
         let message = format!(
-            "{operation}: the ciphertext belongs to another context ({}, not {})",
+            "{operation}: the ciphertext belongs to another context ({}, not {}); use one context for both",
             self.setting.in_words(),
             setting.in_words()
         );
         Err(plain(py, "OtherContext", message))
     }
 
-    /// The server that computes. Refuses arrays of many ciphertexts where the system has no memory
-    /// for another one.
+    /// The server that computes. Refuses an array of many ciphertexts if the system has no memory
+    /// for another such array.
     pub fn server(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
         let message =
-            "this ciphertext is not bound to a server, which holds the keys to compute with: x = server.receive(x)";
+            "this ciphertext is not bound to a server, which holds the keys: call x = server.receive(x) first";
         if self.parts.len() > 8 {
             check_memory(py, "the ciphertexts of the result", self.parts.bytes() as u64)?;
         }

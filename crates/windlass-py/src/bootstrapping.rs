@@ -12,10 +12,11 @@ use crate::error::{plain, raise};
 use crate::runtime::long;
 use crate::setting::{Kind, Names, PyContext, Setting};
 
-/// A way to refresh spent ciphertexts: stages, keys, prices.
+/// A plan of a bootstrapping: stages, keys, prices.
 ///
-/// Made by :meth:`Context.bootstrapping`. Name it in :meth:`Context.generate_keys`, and the server
-/// refreshes by itself when the next step would not leave room to do so later.
+/// Made by :meth:`Context.bootstrapping`. If it is named in :meth:`Context.generate_keys`, the
+/// server refreshes a ciphertext automatically before a step after which it could no longer be
+/// refreshed.
 ///
 /// Examples
 /// --------
@@ -44,7 +45,7 @@ impl PyBootstrapping {
             match &own.kind {
                 Kind::Exact(context) => context.bootstrapping_with(spec).map_err(|error| match error {
                     windlass::Error::OtherSlotOrder { .. } => {
-                        let what = "these parameters are not made for it: take a preset whose name begins with boot, or Context.plan(unlimited=True)";
+                        let what = "these parameters do not bootstrap: use a preset whose name begins with boot, or Context.plan(unlimited=True)";
                         BootstrapError::Unsupported { what: what.into() }.into()
                     }
                     other => other,
@@ -69,37 +70,38 @@ impl PyBootstrapping {
 
 #[pymethods]
 impl PyBootstrapping {
-    /// The plan in words: stages, levels, capacity, keys, time.
+    /// Describes the plan: stages, levels, capacity, keys, time.
     fn explain(&self) -> String {
         self.plan.explain()
     }
 
-    /// The automorphisms that need Galois keys, increasing.
+    /// The automorphisms that need Galois keys, in increasing order.
     #[getter]
     fn required_keys(&self) -> Vec<u64> {
         self.plan.required_keys().into_iter().collect()
     }
 
-    /// Bits of capacity that a ciphertext must have to be refreshed.
+    /// The minimum capacity in bits of a ciphertext that is refreshed.
     #[getter]
     fn least_input_bits(&self) -> f64 {
         self.plan.least_input_bits()
     }
 
-    /// Bits of capacity that a refreshed ciphertext has at least, of which ``least_input_bits`` are
+    /// The minimum capacity in bits of a refreshed ciphertext. Of these, ``least_input_bits`` are
     /// kept for the next refresh.
     #[getter]
     fn output_bits(&self) -> f64 {
         self.plan.output_bits()
     }
 
-    /// x of the probability 2^-x that a refresh fails with at most, all its random events counted.
+    /// A refresh is wrong with probability at most ``2**-failure_bits``, over all of its random
+    /// events. A wrong refresh raises no error.
     #[getter]
     fn failure_bits(&self) -> f64 {
         self.plan.failure_bits()
     }
 
-    /// The stages in order.
+    /// Lists the stages in order.
     ///
     /// Returns
     /// -------
@@ -128,19 +130,19 @@ impl PyBootstrapping {
         self.plan.stages().iter().map(one).collect()
     }
 
-    /// The seconds that a refresh will take on one thread of this machine, about.
+    /// Estimates the seconds of a refresh on one thread of this machine.
     fn estimated_seconds(&self, py: Python<'_>) -> PyResult<f64> {
         let plan = Arc::clone(&self.plan);
         long(py, None, "pricing", move |_| plan.estimated_seconds())
     }
 
-    /// The context.
+    /// The context of the plan.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.setting) }
     }
 
-    /// A picture of capacity along the stages; needs matplotlib.
+    /// Plots the capacity along the stages; needs matplotlib.
     ///
     /// Returns
     /// -------
@@ -149,7 +151,7 @@ impl PyBootstrapping {
         PyModule::import(slf.py(), "windlass.plots")?.call_method1("bootstrapping", (slf,))
     }
 
-    /// Whether any elements of slots are kept, not integers alone.
+    /// Whether a refresh keeps any elements of slots, not only integers.
     #[getter]
     fn packed(&self) -> bool {
         self.packed
@@ -182,7 +184,11 @@ impl PyBootstrapping {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         if self.spec_of_names().map_err(|error| raise(py, error))? != *self.plan.spec() {
-            return Err(plain(py, "WindlassError", "this way to bootstrap was not made by names and has no pickle"));
+            return Err(plain(
+                py,
+                "WindlassError",
+                "this bootstrapping cannot be pickled, since it was not made from names; make it again with context.bootstrapping()",
+            ));
         }
         crate::pickle::reduce(
             py,

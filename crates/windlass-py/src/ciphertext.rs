@@ -22,7 +22,7 @@ use crate::runtime::quick;
 use crate::server::PyServer;
 use crate::setting::{Kind, PyContext};
 
-/// Rescalings that are left, but for the one that a product waits for.
+/// Rescalings that are left, without the one that a product still needs.
 fn products_left(ct: &ckks::Ciphertext) -> usize {
     ct.depth_left().saturating_sub(usize::from(ct.degree() > 1))
 }
@@ -87,20 +87,20 @@ impl PyCiphertext {
         self.elements
     }
 
-    /// How many ciphertexts it takes.
+    /// The number of ciphertexts that hold the array.
     #[getter]
     fn ciphertexts(&self) -> usize {
         self.parts.len()
     }
 
-    /// Bytes in memory.
+    /// Bytes of its ciphertexts in memory.
     #[getter]
     fn nbytes(&self) -> usize {
         self.parts.bytes()
     }
 
-    /// The lowest level of its ciphertexts: their modulus is the so many smallest of the
-    /// context.
+    /// The lowest level of its ciphertexts. A ciphertext at level l has the l-th smallest modulus
+    /// of the context.
     #[getter]
     fn level(&self) -> usize {
         match &*self.parts {
@@ -109,8 +109,8 @@ impl PyCiphertext {
         }
     }
 
-    /// Bits by which the noise may still grow; for CKKS the bits of precision that are left after
-    /// the point of the values' bound.
+    /// For BGV and BFV, how many bits the noise may still grow. For CKKS, the bits of precision
+    /// that are left after the point of the values' bound.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> PyResult<f64> {
         match self.least(py, |server, ct| server.capacity(ct))? {
@@ -119,7 +119,7 @@ impl PyCiphertext {
         }
     }
 
-    /// CKKS alone: an estimate of -log2 of the error of each number.
+    /// CKKS only: an estimate of -log2 of the error of each number; None for integers.
     #[getter]
     fn precision_bits(&self) -> Option<f64> {
         match &*self.parts {
@@ -130,8 +130,9 @@ impl PyCiphertext {
         }
     }
 
-    /// Products in sequence that are left: for BGV and BFV by the bound on the noise, each of two
-    /// factors with the same noise, without a refresh; for CKKS rescalings.
+    /// The number of products in sequence that are left without a refresh. For BGV and BFV it
+    /// follows from the noise bound, for products of two factors with the same noise. For CKKS it
+    /// is the number of rescalings.
     #[getter]
     fn depth_left(&self, py: Python<'_>) -> PyResult<usize> {
         match (&*self.parts, self.least(py, |server, ct| f64::from(server.depth_left(ct)))?) {
@@ -140,13 +141,13 @@ impl PyCiphertext {
         }
     }
 
-    /// The context.
+    /// The context of the array.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.setting) }
     }
 
-    /// The server that it is bound to, if any.
+    /// The server that the array is bound to, or None.
     #[getter(server)]
     fn own_server(&self) -> Option<PyServer> {
         self.server.as_ref().map(|handle| PyServer { handle: Arc::clone(handle) })
@@ -160,33 +161,33 @@ impl PyCiphertext {
         10_000
     }
 
-    /// The sum over the last dimension, or over others, as ``numpy.sum``.
+    /// The sum over the last dimension or over others, as ``numpy.sum``.
     ///
-    /// Along the last dimension it takes keys: name ``context.sum(length)`` when they are made. Along
-    /// the others ciphertexts are added. A sum stands for every entry of a row where it was taken
-    /// over all slots, as in ``x - x.sum() / n`` or ``X - X.sum(keepdims=True) / n``: always in
+    /// A sum along the last dimension needs keys: name ``context.sum(length)`` when they are made.
+    /// A sum along another dimension needs none. The result can be combined with whole rows, as in
+    /// ``x - x.sum() / n`` or ``X - X.sum(keepdims=True) / n``, if every slot holds it: always in
     /// contexts of integers, and in CKKS if the server has the keys of ``context.sum()``.
     ///
     /// Parameters
     /// ----------
     /// axis : int or tuple of int, optional
-    ///     The dimensions that go; -1, the last, if nothing is said, and all of them for None, which
-    ///     is what ``numpy.sum(x)`` says.
+    ///     The dimensions to sum over: the last one by default, all of them for None (which
+    ///     ``numpy.sum(x)`` passes).
     /// dtype, out : None
-    ///     What ``numpy.sum`` passes on; anything else is refused.
+    ///     Only None is allowed, which ``numpy.sum`` passes.
     /// keepdims : bool
-    ///     Whether they stay, as dimensions of length 1.
+    ///     Whether these dimensions stay, with length 1.
     ///
     /// Returns
     /// -------
     /// Ciphertext
-    ///     Along the last dimension with one entry for each row.
+    ///     The sums. Along the last dimension it has one entry for each row.
     ///
     /// Raises
     /// ------
     /// MissingGaloisKey
     /// ShapeError
-    ///     For a dimension that the array does not have.
+    ///     If the array has no such dimension.
     ///
     /// Examples
     /// --------
@@ -216,8 +217,8 @@ impl PyCiphertext {
         reduce::sum_over(py, self, &axis, keepdims)
     }
 
-    /// CKKS alone: the mean over the last dimension, or over others, as ``numpy.mean``. It takes one
-    /// level and the keys of :meth:`sum`.
+    /// CKKS only: the mean over the last dimension or over others, as ``numpy.mean``. It takes one
+    /// level and needs the keys of :meth:`sum`.
     ///
     /// Parameters
     /// ----------
@@ -231,7 +232,7 @@ impl PyCiphertext {
     /// Raises
     /// ------
     /// DTypeError
-    ///     For integers, which have none modulo q.
+    ///     If the context computes with integers, which have no mean modulo q.
     /// MissingGaloisKey, ShapeError, CapacityExhausted
     ///
     /// Examples
@@ -255,17 +256,17 @@ impl PyCiphertext {
         reduce::mean(py, self, &axis, keepdims)
     }
 
-    /// CKKS alone: the variance over the last dimension, or over others, as ``numpy.var``:
-    /// sum((x - mean)**2) / (n - ddof). It takes two levels, the relinearisation key
-    /// (``context.products()``), and along the last dimension the keys of ``context.sum()``, which
-    /// has no length here: the mean must stand for every entry.
+    /// CKKS only: the variance over the last dimension or over others, as ``numpy.var``: sum((x -
+    /// mean)**2) / (n - ddof). It takes two levels. It needs the relinearisation key
+    /// (``context.products()``) and, along the last dimension, the keys of ``context.sum()``
+    /// without a length, since the mean must be in every slot.
     ///
     /// Parameters
     /// ----------
     /// axis, dtype, out, keepdims
     ///     As of :meth:`sum`.
     /// ddof : float
-    ///     What is taken off the number of entries.
+    ///     What is subtracted from the number of entries.
     ///
     /// Returns
     /// -------
@@ -274,7 +275,8 @@ impl PyCiphertext {
     /// Raises
     /// ------
     /// DTypeError
-    ///     For integers, which have none modulo q, and for complex numbers.
+    ///     If the context computes with integers, which have no variance modulo q, or the numbers
+    ///     are complex.
     /// MissingGaloisKey, MissingRelinearisationKey, ShapeError, ParameterError, CapacityExhausted
     ///
     /// Examples
@@ -300,8 +302,8 @@ impl PyCiphertext {
     }
 
     /// Entries shifted cyclically along the last dimension, as ``numpy.roll``. Name
-    /// ``context.roll(length, shift)`` when keys are made. CKKS: it is a product with a matrix of
-    /// zeros and ones, and takes one of the depth.
+    /// ``context.roll(length, shift)`` when keys are made. In CKKS the shift is a product with a
+    /// matrix of zeros and ones, so it takes one level of the depth.
     ///
     /// Raises
     /// ------
@@ -318,16 +320,20 @@ impl PyCiphertext {
         operators::roll(py, self, shift)
     }
 
-    /// The same array with new capacity, or the values of a table at its entries. Name
-    /// ``context.bootstrapping()`` when keys are made; a table needs no key more.
+    /// Refreshes the array: the same values, or those of a table at them, with new capacity. Name
+    /// ``context.bootstrapping()`` when keys are made; a table needs no other keys. One refresh
+    /// takes about :meth:`Bootstrapping.estimated_seconds` for each ciphertext on one thread.
+    ///
+    /// **Warning.** A result is wrong without an error with probability at most
+    /// ``2**-failure_bits`` (:attr:`Bootstrapping.failure_bits`).
     ///
     /// Parameters
     /// ----------
     /// table : array_like of int, optional
-    ///     Any function of the entries, for contexts of integers with a modulus q up to 256: its
-    ///     values at 0, 1, ..., q - 1. The value at -k is that of entry q - k, so that Python's
-    ///     ``table[-k]`` is it. Values lie in [-q/2, q). With q = 2 it costs nothing; the larger q is,
-    ///     the more time and capacity it takes (``docs/how-to/bootstrapping.md``).
+    ///     A function of the entries, in contexts of integers with a modulus q of at most 256: its
+    ///     values at 0, 1, ..., q - 1, each in [-q/2, q). The value at -k is ``table[-k]``, that of
+    ///     q - k. A table is free for q = 2; for larger q it takes more time and capacity
+    ///     (``docs/how-to/bootstrapping.md``).
     /// progress : bool or callable, optional
     ///
     /// Returns
@@ -339,15 +345,15 @@ impl PyCiphertext {
     /// ------
     /// MissingBootstrappingKeys
     /// BootstrapError
-    ///     Also, before any work, for a table that would leave no capacity.
+    ///     If no capacity would be left, also with the table. It is raised before any work.
     /// ShapeError
-    ///     For a table of another length than q.
+    ///     If the table does not have q values.
     /// ValueRangeError, DTypeError
-    ///     For values that are no integers in [-q/2, q).
+    ///     If a value of the table is not an integer in [-q/2, q).
     /// ParameterError
-    ///     For a table in a context of a larger modulus, and in CKKS.
+    ///     If a table is given in a context with a larger modulus or in CKKS.
     /// NotIntegers
-    ///     For a table of an array of elements.
+    ///     If a table is given for an array of ring elements.
     ///
     /// Examples
     /// --------
@@ -372,16 +378,18 @@ impl PyCiphertext {
         }
     }
 
-    /// Writes it to a new file, which the command line reads as well.
+    /// Writes the array to a new file, which the command line also reads.
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
     /// single : bool
-    ///     The file of one ciphertext, without shape and dtype, as ``windlass refresh`` takes it;
-    ///     otherwise that of an array of up to two dimensions. It has the numbers of rows and of
-    ///     columns, and not that of dimensions: a single row comes back with one dimension, so that
-    ///     shapes (1, n) load as (n,), and () and (1, 1) as (1,). Pickles keep shapes.
+    ///     If true, writes one ciphertext without shape and dtype, as ``windlass refresh`` reads
+    ///     it. Otherwise writes an array of at most two dimensions.
+    ///
+    ///     **Warning.** The file states rows and columns, but not the number of dimensions. An
+    ///     array of shape (1, n) loads with the shape (n,), and arrays of shape () and (1, 1) load
+    ///     with the shape (1,). Pickles keep shapes.
     ///
     /// Returns
     /// -------
@@ -391,9 +399,9 @@ impl PyCiphertext {
     /// Raises
     /// ------
     /// ShapeError
-    ///     For arrays that such files do not hold; pickles hold all.
+    ///     If the file cannot hold the array. A pickle holds every array.
     /// FileExists
-    ///     When the file is there already; then it stays as it is.
+    ///     If the file exists; it is not changed.
     ///
     /// Examples
     /// --------
@@ -412,14 +420,17 @@ impl PyCiphertext {
             return Err(plain(
                 py,
                 "ShapeError",
-                format!("a file with single=True holds one ciphertext, and this array takes {}", self.parts.len()),
+                format!(
+                    "a file with single=True holds one ciphertext, but this array has {}; leave single out",
+                    self.parts.len()
+                ),
             ));
         }
         if !single && (!self.layout.is_packed() || self.layout.dims.len() > 2 || self.elements) {
             return Err(plain(
                 py,
                 "ShapeError",
-                "files hold vectors of numbers and lists of them: pickle arrays of other shapes, of elements, and of sums",
+                "a file can hold a vector of numbers or a list of vectors: pickle arrays of other shapes, of ring elements and of sums",
             ));
         }
         let shape = [self.layout.rows, self.layout.length];
@@ -493,7 +504,7 @@ impl PyCiphertext {
             plain(
                 py,
                 "ShapeError",
-                "rows alone can be taken from an encrypted array (x[2], x[1:5]): entries of a row lie in one ciphertext; take them with a matrix, or decrypt first",
+                "only rows can be selected from an encrypted array (x[2], x[1:5]), since one ciphertext holds all entries of a row; select entries with a matrix, or decrypt first",
             )
         };
         let dims = &self.layout.dims;
@@ -536,17 +547,17 @@ impl PyCiphertext {
         _arguments: &Bound<'_, PyTuple>,
         _options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let message = "this array is encrypted: NumPy's functions cannot read it; client.decrypt(x) first, or use + - * @ **, x.sum(), x.mean(), x.var() and x.roll(k)";
+        let message = "NumPy's functions cannot read an encrypted array; call client.decrypt(x) first, or use + - * @ **, x.sum(), x.mean(), x.var() and x.roll(k)";
         Err(plain(py, "DTypeError", message))
     }
 
-    /// CKKS alone: the same array, of which the caller knows that no absolute value is above a
-    /// bound. Operations keep a worst-case bound of their own, which grows with every product, and
-    /// polynomials on an interval refuse arrays whose bound is not inside.
+    /// CKKS only: returns the same array with a smaller bound on the absolute values, which the
+    /// caller knows. Without it, operations keep a worst-case bound, which grows with every
+    /// product, and polynomials refuse an array whose bound is not inside their interval.
     ///
-    /// **Warning.** Nothing checks the bound while it is computed with. If a value is larger,
-    /// decryption refuses the array or what was made of it (:class:`NotDecryptable`), or, if that is
-    /// not seen in the result, its errors are larger than ``precision_bits`` says.
+    /// **Warning.** The bound is not checked during the computation. If a value is larger,
+    /// decryption of the result raises :class:`NotDecryptable`, or, if the result does not show it,
+    /// the errors of the result are larger than ``precision_bits`` states.
     ///
     /// Parameters
     /// ----------
@@ -566,17 +577,21 @@ impl PyCiphertext {
             return Err(plain(
                 py,
                 "ParameterError",
-                "bounds on values are for CKKS: integers are computed modulo the plaintext modulus",
+                "only CKKS has bounds on values: integers are computed modulo the plaintext modulus; leave the bound out",
             ));
         };
         if !(bound.is_finite() && bound > 0.0) {
-            return Err(plain(py, "ParameterError", format!("the bound {bound} is no positive finite number")));
+            return Err(plain(
+                py,
+                "ParameterError",
+                format!("the bound is {bound}, but must be a positive finite number"),
+            ));
         }
         let parts = Parts::Approximate(list.iter().map(|ct| ct.clone().with_magnitude(bound)).collect());
         Ok(self.result(parts, self.layout.clone(), self.numbers, self.clean).with_spread(self.spread))
     }
 
-    /// CKKS alone: a bound on the absolute values.
+    /// CKKS only: a bound on the absolute values; None for integers.
     #[getter]
     fn bound(&self) -> Option<f64> {
         match &*self.parts {
@@ -590,7 +605,7 @@ impl PyCiphertext {
     }
 
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, _operator: CompareOp) -> PyResult<bool> {
-        let message = "what is encrypted cannot be compared in the open: context.equal() and context.less(bound) give encrypted zeros and ones; use `a is b` for the same object";
+        let message = "encrypted values cannot be compared to give True or False: context.equal() and context.less(bound) give encrypted zeros and ones; use `a is b` to test for the same object";
         Err(plain(other.py(), "EncryptedComparison", message))
     }
 
@@ -599,7 +614,7 @@ impl PyCiphertext {
     }
 
     fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
-        Err(plain(py, "EncryptedComparison", "what is encrypted is neither true nor false"))
+        Err(plain(py, "EncryptedComparison", "an encrypted value is neither true nor false: decrypt it first"))
     }
 
     fn __repr__(&self) -> String {

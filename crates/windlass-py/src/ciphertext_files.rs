@@ -100,7 +100,7 @@ impl PyCiphertext {
     }
 }
 
-/// What a file of an array says of it, and its ciphertexts.
+/// What a file of an array states about it, and its ciphertexts.
 type Found<C> = (Option<([u64; 2], NumberKind)>, Vec<C>);
 
 /// The list in a file, or the one ciphertext.

@@ -106,7 +106,7 @@ impl Body {
 
 /// A function of encrypted numbers: a polynomial, a table, a power, a comparison, a sum.
 ///
-/// Made by methods of :class:`Context`; called with encrypted arrays.
+/// Made by methods of :class:`Context`. It is called with encrypted arrays.
 #[pyclass(frozen, weakref, name = "Circuit", module = "windlass")]
 pub struct PyCircuit {
     pub setting: Arc<Setting>,
@@ -118,11 +118,15 @@ impl PyCircuit {
     /// Makes the circuit of a recipe.
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, recipe: Recipe) -> PyResult<Self> {
         let wrong_scheme = match (&recipe, setting.is_exact()) {
-            (Recipe::RealPolynomial { .. }, true) => Some("polynomials with real coefficients are for CKKS"),
+            (Recipe::RealPolynomial { .. }, true) => {
+                Some("a polynomial with real coefficients needs a CKKS context; give integers")
+            }
             (
                 Recipe::Polynomial(_) | Recipe::Table { .. } | Recipe::Power(_) | Recipe::Equal | Recipe::Less { .. },
                 false,
-            ) => Some("functions of integers are for BGV and BFV; use a polynomial that approximates them"),
+            ) => {
+                Some("functions of integers need a BGV or BFV context; use a polynomial that approximates the function")
+            }
             _ => None,
         };
         if let Some(message) = wrong_scheme {
@@ -133,7 +137,7 @@ impl PyCircuit {
         Ok(Self { setting: Arc::clone(setting), recipe, body: Arc::new(body) })
     }
 
-    /// Adds what it takes of the depth of parameters.
+    /// Adds the depth that it takes.
     pub fn add_to(&self, depth: &mut Depth) {
         match &*self.body {
             Body::Polynomial(own) => own.add_to(depth),
@@ -179,7 +183,7 @@ impl PyCircuit {
             let most = if self.setting.is_exact() { usize::MAX } else { length.next_power_of_two() };
             if x.layout.length.min(self.setting.slots()) > most {
                 let message = format!(
-                    "this sum is for vectors of up to {most} entries, not {}: context.sum({})",
+                    "this sum takes vectors of up to {most} entries, not {}: use context.sum({})",
                     x.layout.length, x.layout.length
                 );
                 return Err(plain(py, "ShapeError", message));
@@ -278,27 +282,28 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
 
 #[pymethods]
 impl PyCircuit {
-    /// The automorphisms that need Galois keys, increasing.
+    /// The automorphisms that need Galois keys, in increasing order.
     #[getter]
     fn required_keys(&self) -> Vec<u64> {
         self.key_request().galois.keys().copied().collect()
     }
 
-    /// Whether it needs the relinearisation key.
+    /// Whether the circuit needs the relinearisation key.
     #[getter]
     fn relinearisation(&self) -> bool {
         self.key_request().relinearisation.is_some()
     }
 
-    /// Products in sequence; for CKKS what a polynomial or a sum takes of the context's depth. A
-    /// polynomial takes one more where slots beside the entries have to be cleared first: after a
-    /// folded matrix (:attr:`LinearPlan.folded`) or a sum, for powers and for the interval (-1, 1).
+    /// The number of products in sequence. For CKKS, the levels that a polynomial or a sum takes. A
+    /// polynomial takes one more if the slots beside the entries must be cleared first: after a
+    /// folded matrix (:attr:`LinearPlan.folded`) or a sum, for polynomials in powers and for the
+    /// interval (-1, 1).
     #[getter]
     fn depth(&self) -> usize {
         self.body.depth()
     }
 
-    /// The function of one encrypted array, or of two for comparisons.
+    /// Evaluates the circuit on one encrypted array, or on two for comparisons.
     ///
     /// Returns
     /// -------
@@ -309,8 +314,10 @@ impl PyCircuit {
     /// MissingRelinearisationKey, MissingGaloisKey
     ///     Before any work.
     /// OutsideInterval
-    ///     For a polynomial on an interval, if ``x.bound`` is beyond both of its ends. Whether a
-    ///     number lies below the lower end is not known: then decryption refuses the result.
+    ///     For a polynomial on an interval, if ``x.bound`` is beyond both of its ends.
+    ///
+    ///     **Warning.** Whether a number lies outside an interval that is not symmetric is not
+    ///     known. If one does, decryption of the result raises :class:`NotDecryptable`.
     /// CapacityExhausted
     #[pyo3(signature = (x, y=None, *, progress=None))]
     fn __call__(
@@ -329,7 +336,7 @@ impl PyCircuit {
         }
     }
 
-    /// The context.
+    /// The context of the circuit.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.setting) }

@@ -40,7 +40,7 @@ pub enum EncryptorKind {
     Approximate(ckks::Encryptor),
 }
 
-/// Whatever encrypts one ciphertext.
+/// Encrypts one ciphertext, with a secret or a public key.
 trait Encrypts: Sync {
     fn plaintext(&self, setting: &Setting, plaintext: &Plaintext) -> Result<Ciphertext>;
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext>;
@@ -157,7 +157,7 @@ fn encrypt(
         };
         if last != degree || !setting.is_exact() {
             let message = format!(
-                "elements=True: the last dimension is {last}, and slots of this context have {degree} coefficients"
+                "elements=True: the last dimension is {last}, but must be {degree}, the number of coefficients of a slot"
             );
             return Err(plain(py, "ShapeError", message));
         }
@@ -177,8 +177,8 @@ fn encrypt(
 
 /// The side that holds the secret key: it encrypts and decrypts.
 ///
-/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_client`. It cannot be pickled; its
-/// secret key is saved by name.
+/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_client`. A client cannot be
+/// pickled; :meth:`save_secret` writes its secret key to a file.
 #[pyclass(frozen, weakref, name = "Client", module = "windlass")]
 pub struct PyClient {
     setting: Arc<Setting>,
@@ -198,26 +198,30 @@ impl PyClient {
     /// Parameters
     /// ----------
     /// values : array_like
-    ///     Integers (of any integer dtype, in the range of the modulus) or, for CKKS, real or complex
-    ///     numbers. The last dimension is packed into slots; rows that are longer than a ciphertext
-    ///     take several.
+    ///     Integers (of any integer dtype, in the range of the modulus) or, for CKKS, real or
+    ///     complex numbers. The last dimension is packed into slots. A row that is longer than a
+    ///     ciphertext has slots needs several ciphertexts.
     /// bound : float
-    ///     CKKS alone: a public bound on the absolute values, which must not depend on them.
+    ///     CKKS only: a public bound on the absolute values.
+    ///
+    ///     **Warning.** The bound is visible in the ciphertext. It must not depend on the values.
     /// elements : bool
-    ///     Values are of shape (..., slots, d): the coefficients of elements of slots of degree d.
+    ///     If true, the values have the shape (..., slots, d): the d coefficients of the element in
+    ///     each slot.
     ///
     /// Returns
     /// -------
     /// Ciphertext
-    ///     Of the same shape; decryption gives int64, uint64, float64 or complex128 as `values` had
-    ///     signed integers, unsigned integers, real or complex numbers.
+    ///     Of the same shape. Decryption gives int64 for signed integers, uint64 for unsigned
+    ///     integers, and float64 or complex128 for real or complex numbers.
     ///
     /// Raises
     /// ------
     /// ValueRangeError
-    ///     With ``index`` and ``value``, for a number outside of the plaintext space.
+    ///     If a number is outside the plaintext space, or above the bound. ``index`` and ``value``
+    ///     say which.
     /// DTypeError, ShapeError
-    ///     For what is no array of numbers.
+    ///     If the argument is not an array of numbers.
     ///
     /// Examples
     /// --------
@@ -232,26 +236,30 @@ impl PyClient {
         encrypt(py, &*self.kind, &self.setting, values, bound, elements)
     }
 
-    /// The array in a ciphertext.
+    /// Decrypts a ciphertext to the array in it.
     ///
     /// Parameters
     /// ----------
     /// ciphertext : Ciphertext
     /// dtype : {"int64", "uint64", "float64", "complex128"}, optional
-    ///     Another one than that of the ciphertext: the same residues as signed or unsigned integers,
-    ///     real parts or complex numbers.
+    ///     The dtype of the result, if not that of the ciphertext: the same residues as signed or
+    ///     unsigned integers, or the real parts or the complex numbers.
     ///
     /// Returns
     /// -------
     /// numpy.ndarray
     ///     Of the ciphertext's shape. For CKKS each number has an error of about
-    ///     ``2**-ciphertext.precision_bits``, which depends on the secret key: do not publish it.
+    ///     ``2**-ciphertext.precision_bits``.
+    ///
+    ///     **Warning.** That error depends on the secret key. Do not publish decrypted CKKS
+    ///     numbers.
     ///
     /// Raises
     /// ------
     /// CapacityExhausted, OtherKeyPair, NotDecryptable
-    ///     Instead of a wrong answer. ``index`` of the last says which number is the first that is
-    ///     above its bound, for CKKS, where that is known.
+    ///     If the result would be wrong: too little capacity, another key pair, or noise above its
+    ///     bound. For CKKS, ``NotDecryptable.index`` is the first number above its bound, if that
+    ///     is known.
     ///
     /// Examples
     /// --------
@@ -278,7 +286,7 @@ impl PyClient {
                     .filter(|numbers| exact == matches!(numbers, Numbers::Signed | Numbers::Unsigned))
                     .ok_or_else(|| {
                         let known = if exact { "int64 and uint64" } else { "float64 and complex128" };
-                        plain(py, "DTypeError", format!("decryption gives {known} here, not {name}"))
+                        plain(py, "DTypeError", format!("this ciphertext decrypts to {known}, not to {name}"))
                     })?
             }
         };
@@ -324,7 +332,8 @@ impl PyClient {
         }
     }
 
-    /// A further server for this key pair, with the keys that the circuits need.
+    /// Makes another server for this key pair, with the keys that the circuits need. It takes time
+    /// and memory for every key (:meth:`Context.sizes`).
     ///
     /// Parameters
     /// ----------
@@ -365,7 +374,7 @@ impl PyClient {
         Ok(PyServer::new(&self.setting, server))
     }
 
-    /// What others encrypt with, over a fresh public key.
+    /// Makes a public key, with which others encrypt for this client.
     ///
     /// Returns
     /// -------
@@ -388,14 +397,14 @@ impl PyClient {
         PyEncryptor::of_key(py, &self.setting, key)
     }
 
-    /// Writes the secret key to a new file that its owner alone may read (mode 0600).
+    /// Writes the secret key to a new file that only its owner may read (mode 0600).
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without it whoever reads the file has
-    ///     the key.
+    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without a passphrase, anyone who can
+    ///     read the file has the key.
     ///
     /// Returns
     /// -------
@@ -405,9 +414,9 @@ impl PyClient {
     /// Raises
     /// ------
     /// FileExists
-    ///     When the file is there already; then it stays as it is.
+    ///     If the file exists; it is not changed.
     /// ParameterError
-    ///     For an empty passphrase.
+    ///     If the passphrase is empty.
     ///
     /// Examples
     /// --------
@@ -432,7 +441,7 @@ impl PyClient {
         .map_err(|error| of_file(py, error, &path))
     }
 
-    /// The context.
+    /// The context of the key.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.setting) }
@@ -447,7 +456,7 @@ impl PyClient {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        let message = "a client holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with context.load_client(path)";
+        let message = "a client holds a secret key, so it cannot be pickled: save it with client.save_secret(path), and load it with context.load_client(path)";
         Err(plain(py, "SecretNotPickled", message))
     }
 }
@@ -475,7 +484,7 @@ fn at_index(error: Error, first: usize, count: usize) -> Error {
     }
 }
 
-/// A public key: whoever has it encrypts for its client, and can read nothing.
+/// A public key, which encrypts for its client and decrypts nothing.
 #[pyclass(frozen, weakref, name = "Encryptor", module = "windlass")]
 pub struct PyEncryptor {
     setting: Arc<Setting>,
@@ -508,26 +517,28 @@ impl PyEncryptor {
 
 #[pymethods]
 impl PyEncryptor {
-    /// Encrypts an array; as :meth:`Client.encrypt`.
+    /// Encrypts an array with the public key. Parameters, result and errors are those of
+    /// :meth:`Client.encrypt`.
     #[pyo3(signature = (values, *, bound=1.0, elements=false))]
     fn encrypt(&self, py: Python<'_>, values: &Bound<'_, PyAny>, bound: f64, elements: bool) -> PyResult<PyCiphertext> {
         encrypt(py, &self.kind, &self.setting, values, bound, elements)
     }
 
-    /// Writes the public key to a new file.
+    /// Writes the public key to a new file and returns the number of bytes. Raises
+    /// :class:`FileExists` if the file exists.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         windlass::wire::write_new(&path, &self.bytes, windlass::wire::Access::Public)
             .map_err(|error| of_file(py, raise(py, error.into()), &path))?;
         Ok(self.bytes.len() as u64)
     }
 
-    /// The context.
+    /// The context of the key.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.setting) }
     }
 
-    /// Bytes of its file.
+    /// Bytes of the file of the public key.
     #[getter]
     fn nbytes(&self) -> usize {
         self.bytes.len()

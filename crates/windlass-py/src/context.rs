@@ -35,7 +35,7 @@ impl PyContext {
             Kind::Approximate(_) => Err(plain(
                 py,
                 "ParameterError",
-                format!("{what} is for contexts of integers (BGV and BFV), and this one is CKKS"),
+                format!("{what} needs a context of integers (BGV or BFV), but this one is CKKS"),
             )),
         }
     }
@@ -43,40 +43,42 @@ impl PyContext {
 
 #[pymethods]
 impl PyContext {
-    /// The smallest parameters that can do what is asked for.
+    /// Chooses the smallest parameters for a computation with integers.
     ///
     /// Parameters
     /// ----------
     /// modulus : int
-    ///     The plaintext modulus, a power of a prime below 2**45: integers are computed modulo it.
+    ///     The plaintext modulus, a power of a prime below 2**45.
+    ///
+    ///     **Warning.** Integers are computed modulo it. A result that is too large wraps around
+    ///     without an error.
     /// depth : int, optional
-    ///     Multiplications of ciphertexts in sequence; 1 if nothing is said.
+    ///     Multiplications of ciphertexts in sequence; 1 by default.
     /// slots : int
-    ///     At least so many numbers in a ciphertext.
+    ///     The minimum number of slots of a ciphertext.
     /// scheme : str
     ///     ``"BGV"`` or ``"BFV"``.
     /// linear_maps : int, optional
-    ///     Products with plaintext matrices or vectors in sequence, beside the multiplications; 1 if
-    ///     nothing is said.
+    ///     Products with plaintext matrices or vectors in sequence, in addition to the
+    ///     multiplications; 1 by default.
     /// capacity : float
-    ///     Bits of capacity that are to be left after them.
+    ///     Bits of capacity that must be left after these.
     /// security : float
-    ///     Bits, at least 128.
+    ///     Bits of security, at least 128.
     /// m : int, optional
-    ///     The cyclotomic index, if it is to be a certain one.
+    ///     The cyclotomic index; by default the planner chooses it.
     /// unlimited : bool
-    ///     Parameters that bootstrap, for circuits of any depth; ``depth`` does not matter then.
+    ///     Choose parameters that bootstrap, for circuits of any depth; ``depth`` is then ignored.
     /// max_key_bytes : int, optional
-    ///     The most memory that one switching key may take.
+    ///     The maximum bytes of one switching key in memory.
     /// progress : bool or callable, optional
-    ///     ``False`` for no bar; a callable is called with (done, count). Only ``unlimited`` takes
-    ///     long enough to show one: a minute or more where composite rings are searched, as
-    ///     ``windlass params search --plan`` does it, since no named set and no power of two has as
-    ///     many slots.
+    ///     ``False`` shows no progress bar; a callable is called with (done, count). Only
+    ///     ``unlimited`` takes long: a minute or more if neither a named set nor a power of two has
+    ///     enough slots and composite rings are searched.
     /// for_ : sequence, optional
-    ///     In place of ``depth`` and ``linear_maps``: what is computed, one after the other. Matrices
-    ///     (arrays of two dimensions), polynomials of ``numpy.polynomial``, numbers of products,
-    ///     circuits and layers of another context of integers.
+    ///     Instead of ``depth`` and ``linear_maps``: the steps of the computation in order. A step
+    ///     is a matrix (an array of two dimensions), a polynomial of ``numpy.polynomial``, a number
+    ///     of products, or a circuit or layer of another context of integers.
     ///
     /// Returns
     /// -------
@@ -85,14 +87,16 @@ impl PyContext {
     /// Raises
     /// ------
     /// NoParameters
-    ///     With what the last candidate lacked.
+    ///     If no parameters suffice; the message says what the last candidate lacked.
     /// ParameterError
-    ///     For a modulus that is no power of a prime, security below 128 and the like.
+    ///     If an argument is out of range, such as a modulus that is not a power of a prime or
+    ///     security below 128.
     ///
     /// Warns
     /// -----
     /// FewSlotsWarning
-    ///     Where ``slots`` was not given, and there is not one slot for a thousand coefficients.
+    ///     If ``slots`` is not given and the ring has fewer than one slot for a thousand
+    ///     coefficients.
     ///
     /// Examples
     /// --------
@@ -121,20 +125,23 @@ impl PyContext {
         Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
     }
 
-    /// A named parameter set; :func:`windlass.presets` lists them.
+    /// Takes a named parameter set; :func:`windlass.presets` lists the names.
     ///
     /// Parameters
     /// ----------
     /// name : str
-    ///     Sets with ``insecure`` in their name are for tests; those with ``paper`` repeat published
-    ///     parameters, most of them near 80 bits of security. All others have at least 128.
+    ///     The name.
+    ///
+    ///     **Warning.** Sets with ``insecure`` in their name are for tests. Sets with ``paper``
+    ///     repeat published parameters, most of them near 80 bits of security. All others have at
+    ///     least 128 bits.
     /// scheme : str
     ///     ``"BGV"`` or ``"BFV"``.
     ///
     /// Raises
     /// ------
     /// UnknownName
-    ///     Whose ``known`` are all names.
+    ///     If there is no such set; its attribute ``known`` lists all names.
     ///
     /// Examples
     /// --------
@@ -149,29 +156,29 @@ impl PyContext {
         Ok(Self { setting: quick(py, || Setting::from_state(&state))? })
     }
 
-    /// Parameters for real and complex numbers (CKKS), with 128 bits of security.
+    /// Chooses parameters for real and complex numbers (CKKS) with 128 bits of security.
     ///
     /// Parameters
     /// ----------
     /// depth : int, optional
-    ///     Products in sequence: with ciphertexts, matrices, vectors, and numbers that are no
-    ///     integers. A polynomial, a layer and a shift say theirs as ``.depth``. 2 if nothing is
-    ///     said.
+    ///     Products in sequence with ciphertexts, matrices, vectors, and numbers that are not
+    ///     integers; 2 by default. ``.depth`` of a polynomial, a layer or a shift is its depth.
     /// scale_bits : int
-    ///     log2 of the scale, 25 to 50: numbers keep about ``scale_bits - 15`` bits after the point.
+    ///     log2 of the scale, 25 to 50. Numbers keep about ``scale_bits - 15`` bits after the
+    ///     point.
     /// value_bits : int
-    ///     Values may grow to nearly 2**value_bits; at most 850.
+    ///     Values may grow to almost 2**value_bits; at most 850.
     /// slots : int
-    ///     At least so many numbers in a ciphertext.
+    ///     The minimum number of slots of a ciphertext.
     /// for_ : sequence, optional
-    ///     In place of ``depth``: what is computed, one after the other. Matrices (arrays of two
-    ///     dimensions), polynomials of ``numpy.polynomial``, numbers of products, circuits and layers
-    ///     of another CKKS context.
+    ///     Instead of ``depth``: the steps of the computation in order. A step is a matrix (an
+    ///     array of two dimensions), a polynomial of ``numpy.polynomial``, a number of products, or
+    ///     a circuit or layer of another CKKS context.
     ///
     /// Raises
     /// ------
     /// NoParameters
-    ///     When no ring of the security tables does.
+    ///     If no ring of the security tables suffices.
     ///
     /// Examples
     /// --------
@@ -200,7 +207,7 @@ impl PyContext {
         Ok(Self { setting })
     }
 
-    /// The parameters in a file that :meth:`save` or ``windlass params plan --out`` wrote.
+    /// Reads the parameters from a file that :meth:`save` or ``windlass params plan --out`` wrote.
     ///
     /// Parameters
     /// ----------
@@ -210,9 +217,9 @@ impl PyContext {
     /// Raises
     /// ------
     /// FileError
-    ///     For text that holds no parameters.
+    ///     If the file does not hold parameters.
     /// InsecureParameters
-    ///     For a set that calls itself secure and is not.
+    ///     If the file calls the set secure, but its security is below 128 bits.
     ///
     /// Examples
     /// --------
@@ -235,12 +242,12 @@ impl PyContext {
         Ok(Self { setting })
     }
 
-    /// Writes the parameters to a new file of JSON, which the command line reads as well.
+    /// Writes the parameters to a new JSON file, which the command line also reads.
     ///
     /// Raises
     /// ------
     /// FileExists
-    ///     When the file is there already; then it stays as it is.
+    ///     If the file exists; it is not changed.
     ///
     /// Examples
     /// --------
@@ -265,7 +272,7 @@ impl PyContext {
         }
     }
 
-    /// Everything that is known of the parameters: sizes, moduli, security.
+    /// Describes the parameters: sizes, moduli, security.
     ///
     /// Returns
     /// -------
@@ -294,13 +301,13 @@ impl PyContext {
         }
     }
 
-    /// The most numbers in one ciphertext.
+    /// The number of slots: the maximum number of entries in one ciphertext.
     #[getter]
     fn slots(&self) -> usize {
         self.setting.slots()
     }
 
-    /// The degree d of a slot: its elements are polynomials of d coefficients.
+    /// The slot degree d: an element of a slot has d coefficients.
     #[getter]
     fn slot_degree(&self) -> usize {
         self.setting.degree()
@@ -312,7 +319,7 @@ impl PyContext {
         self.setting.modulus()
     }
 
-    /// Estimated classical security in bits, a lower estimate.
+    /// A lower estimate of the classical security in bits.
     #[getter]
     fn security(&self) -> f64 {
         self.setting.rlwe().security().bits
@@ -343,7 +350,7 @@ impl PyContext {
         self.setting.rlwe().log2_qp()
     }
 
-    /// Multiplications in sequence on a fresh ciphertext.
+    /// The number of multiplications in sequence that a fresh ciphertext allows.
     #[getter]
     fn depth(&self) -> usize {
         match &self.setting.kind {
@@ -368,31 +375,32 @@ impl PyContext {
         loads(py, &serde_json::to_string(&self.setting.sizes()).unwrap_or_default())
     }
 
-    /// A matrix, ready to be multiplied by encrypted vectors.
+    /// Plans the product of a matrix with encrypted vectors.
     ///
     /// Parameters
     /// ----------
     /// matrix : array_like, shape (outputs, inputs)
-    ///     Integers, or real or complex numbers for CKKS. Zero diagonals cost nothing; matrices
-    ///     larger than a ciphertext become grids.
+    ///     Integers, or real or complex numbers for CKKS. Zero diagonals are free. A matrix that is
+    ///     larger than a ciphertext becomes a grid of blocks.
     /// bias : array_like, shape (outputs,), optional
     ///     Added to the product.
     /// strategy : str
-    ///     ``"automatic"`` takes the cheapest; the algorithms of Halevi and Shoup (2018) have names,
-    ///     which the error for an unknown one lists.
+    ///     ``"automatic"`` chooses the cheapest algorithm. Others have names, which the error for
+    ///     an unknown name lists (Halevi and Shoup 2018).
     /// max_keys : int, optional
-    ///     The most keys that it may need, where that matters more than time.
+    ///     The maximum number of keys. With fewer keys the product takes longer.
     /// keys : sequence of int, optional
-    ///     The automorphisms that have keys already: others are not used.
+    ///     The automorphisms whose keys exist already. The plan uses no others.
     /// folding : {"automatic", "never", "always"}
-    ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards, and
-    ///     one with few columns in blocks that meet copies of the vector: far fewer diagonals and
-    ///     keys. A named strategy means no folding. If there are few rows, the slots of a folded
-    ///     product beyond the outputs hold parts of its sums: whoever decrypts can see them, so take
-    ///     ``"never"`` (or multiply by ones) if the matrix is to stay private. If there are few
-    ///     columns, the slots of the vector beyond its entries must hold zeros: an array that may
-    ///     hold something else there, such as a folded product, is multiplied by ones first, which
-    ///     takes capacity.
+    ///     Whether a matrix with few rows is packed in blocks whose products are added afterwards,
+    ///     and a matrix with few columns in blocks that multiply copies of the vector. Both need
+    ///     far fewer diagonals and keys. With a named strategy there is no folding. With few
+    ///     columns, an array with other slots than its entries (such as a folded product) is
+    ///     multiplied by ones first, which takes capacity.
+    ///
+    ///     **Warning.** After a folded product of a matrix with few rows, the slots beyond the
+    ///     outputs hold parts of its sums, which the client sees when it decrypts. If the matrix
+    ///     must stay private, use ``"never"`` or multiply the product by ones.
     ///
     /// Returns
     /// -------
@@ -403,7 +411,7 @@ impl PyContext {
     /// ShapeError, ValueRangeError, DTypeError
     ///     If an argument is not a matrix.
     /// NoParameters
-    ///     For a strategy that does not fit the matrix or the keys.
+    ///     If the strategy is not possible for this matrix or these keys.
     ///
     /// Examples
     /// --------
@@ -431,7 +439,7 @@ impl PyContext {
         PyLinear::make(py, &context, matrix, bias, spec)
     }
 
-    /// A cyclic shift of vectors, as ``numpy.roll``; name it when keys are made, and
+    /// Plans a cyclic shift of vectors, as ``numpy.roll``. If it is named when keys are made,
     /// ``x.roll(shift)`` works.
     ///
     /// Parameters
@@ -439,10 +447,10 @@ impl PyContext {
     /// length : int
     ///     Entries of the vectors.
     /// shift : int
-    ///     Places by which entries are shifted.
+    ///     The number of positions that entries are shifted.
     ///
-    /// CKKS: it is a product with a matrix of zeros and ones, and takes one of the depth, however
-    /// many ciphertexts a row takes.
+    /// In CKKS the shift is a product with a matrix of zeros and ones. It takes one level of the
+    /// depth, for any number of ciphertexts in a row.
     ///
     /// Returns
     /// -------
@@ -458,20 +466,20 @@ impl PyContext {
     fn roll(&self, py: Python<'_>, length: Natural, shift: i64) -> PyResult<PyLinear> {
         let length = length.0 as usize;
         if length == 0 {
-            return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
+            return Err(plain(py, "ShapeError", "a vector without entries has no shift"));
         }
         crate::matrix::check_shift(py, &self.setting, length)?;
         let setting = Arc::clone(&self.setting);
         Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift))? })
     }
 
-    /// The sum of a vector's entries; name it when keys are made, and ``x.sum()`` works.
+    /// Plans the sum of a vector's entries. If it is named when keys are made, ``x.sum()`` works.
     ///
     /// Parameters
     /// ----------
     /// length : int, optional
-    ///     Entries of the vectors; of any number for exact contexts. Without it the sum is one of all
-    ///     slots, which every slot gets, and so stands for all entries in ``x - x.sum()``.
+    ///     Entries of the vectors. In contexts of integers it is not needed. Without it the sum is
+    ///     over all slots and every slot holds it, so ``x - x.sum()`` works.
     ///
     /// Returns
     /// -------
@@ -491,7 +499,7 @@ impl PyContext {
         PyCircuit::make(py, &self.setting, recipe)
     }
 
-    /// What products of ciphertexts, squares and powers need: the relinearisation key.
+    /// The key that products of ciphertexts, squares and powers need: the relinearisation key.
     ///
     /// Returns
     /// -------
@@ -509,7 +517,8 @@ impl PyContext {
         PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request()])
     }
 
-    /// What ``x @ y`` needs for two encrypted vectors of a length: products and sums.
+    /// The keys that ``x @ y`` needs for two encrypted vectors of this length: those of products
+    /// and sums.
     ///
     /// Parameters
     /// ----------
@@ -533,7 +542,7 @@ impl PyContext {
         Ok(PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request(), sum.key_request()]))
     }
 
-    /// Galois keys for automorphisms of one's own choice, and the relinearisation key if asked for.
+    /// Galois keys for any automorphisms, and the relinearisation key if asked for.
     ///
     /// Parameters
     /// ----------
@@ -560,21 +569,22 @@ impl PyContext {
         PyKeys::new(&self.setting, vec![request])
     }
 
-    /// A polynomial of the slots.
+    /// Plans a polynomial that is evaluated in every slot.
     ///
     /// Parameters
     /// ----------
     /// coefficients : sequence of int or of float, or a polynomial of numpy.polynomial
-    ///     Lowest first. CKKS takes NumPy's polynomials too: those in powers as such, all others on
-    ///     their domain.
+    ///     The constant coefficient first. CKKS also accepts NumPy's polynomials: those in powers
+    ///     unchanged, all others on their domain.
     /// interval : (float, float), optional
-    ///     CKKS alone: the coefficients are those of Chebyshev polynomials on this interval.
+    ///     CKKS only: the coefficients are those of Chebyshev polynomials on this interval.
     ///
     /// Returns
     /// -------
     /// Circuit
-    ///     On an interval it refuses arrays that may lie outside (``x.bound``, :class:`OutsideInterval`):
-    ///     choose a wider one, or say that they lie inside (``x.assume_bound(...)``).
+    ///     With an interval, it raises :class:`OutsideInterval` for an array that may lie outside
+    ///     (``x.bound``). Choose a wider interval, or state that the values lie inside
+    ///     (``x.assume_bound(...)``).
     ///
     /// Examples
     /// --------
@@ -593,7 +603,7 @@ impl PyContext {
     ) -> PyResult<PyCircuit> {
         let own = NumpyPolynomial::of(coefficients)?;
         if interval.is_some() && own.is_some() {
-            let message = "a polynomial of NumPy has an interval of its own, its domain: leave interval= out";
+            let message = "a polynomial of NumPy already has an interval, its domain: leave interval= out";
             return Err(plain(py, "ParameterError", message));
         }
         let (coefficients, interval) = match &own {
@@ -608,7 +618,7 @@ impl PyContext {
         }
         given.check(py, "coefficients", None)?;
         if interval.is_some() && self.setting.is_exact() {
-            let message = "an interval is for CKKS: coefficients of integers are those of powers";
+            let message = "only CKKS has intervals, since polynomials of integers have coefficients of powers: leave interval= out";
             return Err(plain(py, "ParameterError", message));
         }
         let recipe = match given.slice()? {
@@ -622,13 +632,15 @@ impl PyContext {
         PyCircuit::make(py, &self.setting, recipe)
     }
 
-    /// Any function of the integers in slots, as a polynomial; the modulus must be a prime.
+    /// Plans any function of the integers in slots, as a polynomial. The modulus must be a prime.
+    ///
+    /// **Warning.** If the table does not cover all residues, an argument outside it gives an
+    /// unspecified value. No error is raised.
     ///
     /// Parameters
     /// ----------
     /// table : sequence of int
-    ///     The values at ``start``, ``start + 1``, ...; what lies outside is not computed rightly
-    ///     unless the table is of all residues.
+    ///     The values at ``start``, ``start + 1``, ....
     /// start : int
     ///     The first argument.
     ///
@@ -651,7 +663,7 @@ impl PyContext {
         PyCircuit::make(py, &self.setting, Recipe::Table { values, start })
     }
 
-    /// x to a power, slot by slot.
+    /// Plans the power ``x**exponent`` in every slot.
     ///
     /// Returns
     /// -------
@@ -669,12 +681,13 @@ impl PyContext {
         PyCircuit::make(py, &self.setting, Recipe::Power(exponent.0))
     }
 
-    /// Whether two encrypted vectors are equal, slot by slot: 1 or 0; the modulus must be a prime.
+    /// Plans a test for equality of two encrypted vectors: 1 in the slots where they are equal, 0
+    /// in the others. The modulus must be a prime.
     ///
     /// Returns
     /// -------
     /// Circuit
-    ///     Called with two ciphertexts.
+    ///     It takes two encrypted arrays.
     ///
     /// Examples
     /// --------
@@ -690,22 +703,26 @@ impl PyContext {
         PyCircuit::make(py, &self.setting, Recipe::Equal)
     }
 
-    /// Whether a < b, slot by slot, for integers that differ by less than ``bound``: 1 or 0.
+    /// Plans the comparison a < b of two encrypted vectors: 1 in the slots where it holds, 0 in the
+    /// others.
+    ///
+    /// **Warning.** If ``abs(a - b)`` is not below ``bound`` in a slot, the slot gets an
+    /// unspecified value. No error is raised.
     ///
     /// Parameters
     /// ----------
     /// bound : int
-    ///     Above every ``abs(a - b)``, so at least 1; the smaller it is, the faster.
+    ///     An integer of at least 1 that is above every ``abs(a - b)``. A smaller bound is faster.
     ///
     /// Returns
     /// -------
     /// Circuit
-    ///     Called with two ciphertexts.
+    ///     It takes two encrypted arrays.
     ///
     /// Raises
     /// ------
     /// ParameterError
-    ///     For a bound of 0, below which no difference is.
+    ///     If the bound is 0.
     ///
     /// Examples
     /// --------
@@ -725,20 +742,24 @@ impl PyContext {
         PyCircuit::make(py, &self.setting, Recipe::Less { bound: bound.0 })
     }
 
-    /// A way to refresh spent ciphertexts; name it when keys are made, and servers refresh by
-    /// themselves.
+    /// Plans bootstrapping. If it is named when keys are made, the server refreshes ciphertexts
+    /// automatically.
+    ///
+    /// **Warning.** A refresh is wrong without an error with probability at most
+    /// ``2**-failure_bits`` (:attr:`Bootstrapping.failure_bits`).
     ///
     /// Parameters
     /// ----------
     /// packed : bool
-    ///     Keep any elements of slots of higher degree, not integers alone: takes longer.
+    ///     Refresh any elements of slots, not only integers. This takes longer.
     /// digits, unpacking, transform, partition, front_end : str
-    ///     How, by name; the error for an unknown name lists those that there are.
+    ///     Names of choices; the error for an unknown name lists them.
     /// keys : str
-    ///     The rule of Galois keys: ``full``, ``baby-giant``, ``minimal`` or ``default``. The fewer
-    ///     keys, the longer a refresh takes. Without it the plan has the keys that it is fastest with.
+    ///     The rule of Galois keys: ``full``, ``baby-giant``, ``minimal`` or ``default``. With
+    ///     fewer keys a refresh takes longer. By default the plan has the keys with which it is
+    ///     fastest.
     /// max_keys : int
-    ///     The most Galois keys: the fastest plan that needs no more.
+    ///     The maximum number of Galois keys. The plan is the fastest one within this limit.
     ///
     /// Returns
     /// -------
@@ -747,8 +768,8 @@ impl PyContext {
     /// Raises
     /// ------
     /// BootstrapError
-    ///     When the parameters do not carry a bootstrapping: use a preset whose name begins with
-    ///     ``boot``, or ``Context.plan(unlimited=True)``.
+    ///     If these parameters cannot bootstrap. Use a preset whose name begins with ``boot``, or
+    ///     ``Context.plan(unlimited=True)``.
     ///
     /// Examples
     /// --------
@@ -781,13 +802,13 @@ impl PyContext {
         PyBootstrapping::make(py, &self.setting, packed, names)
     }
 
-    /// A client with a fresh secret key, and a server with the keys that the circuits need and no
-    /// others.
+    /// Makes a client with a fresh secret key, and a server with exactly the keys that the circuits
+    /// need. It takes time and memory for every key (:meth:`sizes`).
     ///
     /// Parameters
     /// ----------
     /// *circuits : LinearPlan, Circuit, Bootstrapping or Keys
-    ///     Everything that the server shall run.
+    ///     Everything that the server will run.
     /// progress : bool or callable, optional
     ///     ``False`` for no bar; a callable is called with (done, count).
     ///
@@ -798,7 +819,8 @@ impl PyContext {
     /// Raises
     /// ------
     /// OutOfMemory
-    ///     Before anything is made, where the system does not give what the keys will take.
+    ///     If the system does not provide the memory for the keys. It is raised before any key is
+    ///     made.
     ///
     /// Examples
     /// --------
@@ -835,14 +857,14 @@ impl PyContext {
         Ok((PyClient::new(&self.setting, client), PyServer::new(&self.setting, server)))
     }
 
-    /// The client with the secret key in a file that :meth:`Client.save_secret` or the command line
-    /// wrote.
+    /// Loads a client from the file of a secret key that :meth:`Client.save_secret` or the command
+    /// line wrote.
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     That of an encrypted file.
+    ///     The passphrase of an encrypted file.
     ///
     /// Raises
     /// ------
@@ -880,7 +902,8 @@ impl PyContext {
         Ok(PyClient::new(&self.setting, client))
     }
 
-    /// What encrypts with the public key in a file.
+    /// Loads an encryptor from the file of a public key. Raises :class:`FileError` if the file is
+    /// not a public key, and :class:`OtherContext` if it belongs to another context.
     ///
     /// Examples
     /// --------
@@ -903,16 +926,17 @@ impl PyContext {
         PyEncryptor::of_key(py, &self.setting, key)
     }
 
-    /// The server with the evaluation keys in a file.
+    /// Loads a server from a file of evaluation keys. Raises :class:`FileError` if the file does
+    /// not hold any, and :class:`OtherContext` if it belongs to another context.
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
-    ///     What :meth:`Server.save` or the command line wrote.
+    ///     A file that :meth:`Server.save` or the command line wrote.
     /// bootstrapping : Bootstrapping, optional
-    ///     The way to refresh that ``bootstrap_keys`` are for.
+    ///     The plan of the bootstrapping whose keys ``bootstrap_keys`` holds.
     /// bootstrap_keys : str or os.PathLike, optional
-    ///     The file of its keys.
+    ///     The file of the bootstrapping keys.
     ///
     /// Returns
     /// -------
@@ -940,10 +964,13 @@ impl PyContext {
         PyServer::load(py, &self.setting, path, bootstrapping, bootstrap_keys)
     }
 
-    /// The server with the keys of a file that ``server.save(path, ready=True)`` wrote, used where
-    /// they lie: processes that map one file share one copy of it in memory.
+    /// Makes a server that maps the keys of a file which ``server.save(path, ready=True)`` wrote.
+    /// Processes that map one file share one copy of it in memory.
     ///
-    /// The file is checked once, now. It may be removed afterwards, but not written to or cut.
+    /// The file is checked once, in this call. It may be removed afterwards.
+    ///
+    /// **Warning.** If someone writes to the file afterwards, results are wrong without an error.
+    /// If someone truncates it, the process ends.
     ///
     /// Parameters
     /// ----------
@@ -958,7 +985,7 @@ impl PyContext {
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     And nothing of the file is used.
+    ///     If the file is not whole, or belongs to another context. Nothing of it is used.
     ///
     /// Examples
     /// --------
@@ -982,9 +1009,10 @@ impl PyContext {
         PyServer::share(py, &self.setting, Keys::File(path), bootstrapping, bootstrap_keys)
     }
 
-    /// The server with the keys in a buffer that :meth:`Server.ready_bytes` gave: used in place where
-    /// nobody may write to it and it is aligned to 64 bytes (as in Ray's object store), copied
-    /// otherwise.
+    /// Makes a server from the keys in a buffer that :meth:`Server.ready_bytes` returned. The keys
+    /// are used in place if the buffer is read-only and aligned to 64 bytes (as in Ray's object
+    /// store). Otherwise they are copied. Raises :class:`FileError` or :class:`OtherContext` for a
+    /// buffer with other contents.
     ///
     /// Parameters
     /// ----------
@@ -1017,7 +1045,7 @@ impl PyContext {
         PyServer::share(py, &self.setting, keys, bootstrapping, bootstrap_keys)
     }
 
-    /// A server without keys: it adds, and multiplies by public numbers.
+    /// Makes a server without keys. It can add, and multiply by public numbers.
     ///
     /// Examples
     /// --------
@@ -1031,10 +1059,12 @@ impl PyContext {
         Ok(PyServer::new(&self.setting, server))
     }
 
-    /// The encrypted array in a file that :meth:`Ciphertext.save` or the command line wrote.
+    /// Loads the encrypted array from a file that :meth:`Ciphertext.save` or the command line
+    /// wrote.
     ///
-    /// A file has the numbers of rows and of columns: one row is an array of one dimension, whatever
-    /// it was saved from. ``client.decrypt(x).reshape(shape)`` restores the shape; pickles keep it.
+    /// **Warning.** A file states rows and columns only. An array with one row loads with one
+    /// dimension, even if it had two when it was saved. ``client.decrypt(x).reshape(shape)``
+    /// restores the shape. Pickles keep it.
     ///
     /// Raises
     /// ------
@@ -1056,7 +1086,8 @@ impl PyContext {
         PyCiphertext::load(py, &self.setting, path)
     }
 
-    /// Milliseconds of a price that plans state, and bytes: what operations cost on this machine.
+    /// Measures the cost of operations on this machine, in milliseconds and bytes. Plans use these
+    /// prices.
     ///
     /// Returns
     /// -------
@@ -1090,7 +1121,7 @@ impl PyContext {
         Ok(dict)
     }
 
-    /// A picture of the parameters; needs matplotlib.
+    /// Plots the parameters; needs matplotlib.
     ///
     /// Returns
     /// -------

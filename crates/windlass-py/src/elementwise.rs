@@ -86,13 +86,13 @@ pub fn paired(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<(A
         let (left, right) = (&a.layout, &b.layout);
         let single = |own: &PyCiphertext| own.layout.length == 1 && own.layout.is_packed() && !own.spread;
         let more = if left.is_packed() != right.is_packed() {
-            "; the entries of a sum lie in ciphertexts of their own, those of an encrypted vector in one (keepdims=True keeps the dimension that a sum removes)"
+            "; the result of a sum has one ciphertext for each entry, but an encrypted vector has one for all entries (keepdims=True keeps the dimension that a sum removes)"
         } else if left.length != right.length && (single(a) || single(b)) {
-            "; one number lies in one slot of its ciphertext, and does not stand for the others: sums do if the server has the keys of context.sum()"
+            "; a single number is in one slot of its ciphertext and not in the others; a sum is in all slots if the server has the keys of context.sum()"
         } else {
             ""
         };
-        let message = format!("encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them must broadcast to the other{more}", left.in_words(), right.in_words());
+        let message = format!("encrypted arrays of shapes {} and {} cannot be combined: the shapes must be equal, or one must broadcast to the other{more}", left.in_words(), right.in_words());
         plain(py, "ShapeError", message)
     })?;
     let server = if a.server.is_some() { a.server(py)? } else { b.server(py)? };
@@ -226,7 +226,7 @@ fn refuse_elements(py: Python<'_>, a: &PyCiphertext) -> PyResult<()> {
         return Err(plain(
             py,
             "NotIntegers",
-            "arrays of elements (elements=True) meet encrypted arrays alone: encrypt the other operand with elements=True",
+            "an array of ring elements (elements=True) can be combined only with an encrypted array: encrypt the other operand with elements=True",
         ));
     }
     Ok(())
@@ -241,7 +241,7 @@ fn python<'py>(values: &Values<'py>) -> Python<'py> {
     }
 }
 
-/// `a ± values`, on the entries alone.
+/// `a ± values`, only on the entries.
 fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyResult<PyCiphertext> {
     let py = python(values);
     refuse_elements(py, a)?;

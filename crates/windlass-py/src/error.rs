@@ -44,16 +44,16 @@ fn in_python(message: &str) -> String {
             "name context.products() when the keys are made: context.generate_keys(context.products(), ...)",
         )
         .replace("Context::plan_any_depth", "Context.plan(unlimited=True)")
-        .replace(", or say assume_integers() where all slots are known to hold them", "")
+        .replace(", or call assume_integers() if you know that every slot holds one", "")
         .replace("CkksSpec::secure with value_bits = ", "Context.approximate with value_bits=")
-        .replace("say so with Ciphertext::with_magnitude(", "say so with x.assume_bound(")
+        .replace("call Ciphertext::with_magnitude(", "call x.assume_bound(")
         .replace("a bound that was assumed for it", "a bound that was assumed for it (assume_bound)")
         .replace("it states, in slot ", "it states, at index ")
         .replace("it states, first in slot ", "it states, first at index ")
         .replace(" slots in all): it was made", " numbers in all): it was made")
         .replace(
-            "a polynomial Polynomial::depth()",
-            "a polynomial its .depth; Context.approximate(for_=[...]) takes circuits and adds",
+            "a polynomial takes Polynomial::depth()",
+            "a polynomial takes its .depth; Context.approximate(for_=[...]) adds up the depths of circuits",
         )
         .replace("Choose parameters of depth ", "Choose Context.approximate with depth=")
 }
@@ -179,7 +179,9 @@ fn raise_wire(py: Python<'_>, error: &wire::WireError) -> PyErr {
         WireError::Io { kind: std::io::ErrorKind::NotFound, .. } => plain(py, "MissingFile", message),
         WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. } => plain(py, "FileExists", message),
         WireError::Io { kind: std::io::ErrorKind::OutOfMemory, .. } => plain(py, "OutOfMemory", message),
-        WireError::Sealed => plain(py, "PassphraseNeeded", "this secret key is encrypted: give passphrase=..."),
+        WireError::Sealed => {
+            plain(py, "PassphraseNeeded", "this secret key is encrypted: give its passphrase (passphrase=...)")
+        }
         WireError::WrongPassphrase => plain(py, "WrongPassphrase", message),
         WireError::EmptyPassphrase => plain(py, "ParameterError", message),
         WireError::OtherContext { .. } => plain(py, "OtherContext", message),

@@ -76,7 +76,7 @@ fn add(depth: &mut Depth, item: &Bound<'_, PyAny>, exact: bool) -> PyResult<()> 
         return Err(plain(
             py,
             "ParameterError",
-            "for_ takes a list of what is computed, one after the other: matrices (arrays of two dimensions), polynomials of numpy.polynomial, numbers of products, circuits and layers of another context of the same kind",
+            "for_ takes a list of the steps of a computation in order: matrices (arrays of two dimensions), polynomials of numpy.polynomial, numbers of products, and circuits and layers of another context of the same kind",
         ));
     }
     Ok(())
@@ -107,9 +107,9 @@ fn check_scheme(py: Python<'_>, setting: &Setting, exact: bool) -> PyResult<()> 
         return Ok(());
     }
     let message = if exact {
-        "for_: a circuit of a CKKS context says nothing of integers: Context.approximate(for_=...)"
+        "for_: a circuit of a CKKS context cannot be planned for integers: use Context.approximate(for_=...)"
     } else {
-        "for_: a circuit of a context of integers says nothing of CKKS: Context.plan(for_=...)"
+        "for_: a circuit of a context of integers cannot be planned for CKKS: use Context.plan(for_=...)"
     };
     Err(plain(py, "OtherContext", message))
 }
@@ -123,7 +123,9 @@ pub fn asked(
 ) -> PyResult<Option<Depth>> {
     let Some(circuits) = circuits else { return Ok(None) };
     if let Some((name, _)) = given.iter().find(|(_, is_given)| *is_given) {
-        let message = format!("{name} and for_ say the same: give {name}=..., or for_=[...] with a number of products");
+        let message = format!(
+            "{name} and for_ both state the depth: give either {name}=..., or for_=[...] with a number of products"
+        );
         return Err(plain(py, "ParameterError", message));
     }
     depth_of(circuits, exact).map(Some)

@@ -32,7 +32,7 @@ impl PyLinear {
         (self.inner.matrix.rows(), self.inner.matrix.columns())
     }
 
-    /// The entries.
+    /// The entries of the matrix.
     ///
     /// Returns
     /// -------
@@ -42,13 +42,13 @@ impl PyLinear {
         matrix_to_numpy(py, &self.inner.matrix, self.dtype())
     }
 
-    /// What is added to the product, if anything is.
+    /// The vector that is added to the product, or None.
     #[getter]
     fn bias(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.inner.bias.as_ref().map(|(bias, _)| bias.clone_ref(py))
     }
 
-    /// How it will be computed, in how much time, with which keys: on this machine.
+    /// Describes the algorithm, its time on this machine, and its keys.
     ///
     /// Examples
     /// --------
@@ -70,45 +70,46 @@ impl PyLinear {
         on_plan!(self.inner, |plan| plan.products().strategy().to_string())
     }
 
-    /// The automorphisms that need Galois keys, increasing: with just these it runs.
+    /// The automorphisms that need Galois keys, in increasing order. No other keys are needed.
     #[getter]
     fn required_keys(&self) -> Vec<u64> {
         on_plan!(self.inner, |plan| plan.required_keys().into_iter().collect())
     }
 
-    /// Whether entries are laid in blocks whose products are added afterwards (Juvekar,
-    /// Vaikuntanathan, Chandrakasan 2018, section 4.2): fewer diagonals for matrices with few rows.
+    /// Whether the matrix is packed in blocks whose products are added afterwards, which needs
+    /// fewer diagonals if it has few rows (Juvekar, Vaikuntanathan, Chandrakasan 2018, section
+    /// 4.2).
     #[getter]
     fn folded(&self) -> bool {
         self.inner.is_folded()
     }
 
-    /// The automorphisms of the products, which is to say the diagonals.
+    /// The automorphisms of the products: the diagonals that are not zero.
     #[getter]
     fn diagonals(&self) -> Vec<u64> {
         on_plan!(self.inner, |plan| plan.products().grid().support())
     }
 
-    /// Bits of capacity that the product takes, key switches aside.
+    /// Bits of capacity that the product takes, without those of key switches.
     #[getter]
     fn capacity_bits(&self) -> f64 {
         on_plan!(self.inner, |plan| plan.products().capacity_bits())
     }
 
-    /// What a product takes of the depth of a CKKS context, 1; for integers 0, since they have
-    /// ``linear_maps`` beside ``depth`` when parameters are planned.
+    /// The levels that a product takes: 1 in CKKS, 0 for integers, whose parameters are planned
+    /// with ``linear_maps`` in addition to ``depth``.
     #[getter]
     fn depth(&self) -> usize {
         usize::from(!self.inner.setting.is_exact())
     }
 
-    /// (outputs, inputs) in ciphertexts.
+    /// The shape (outputs, inputs) in ciphertexts.
     #[getter]
     fn grid(&self) -> (usize, usize) {
         on_plan!(self.inner, |plan| (plan.products().grid().rows(), plan.products().grid().columns()))
     }
 
-    /// How often each operation is used.
+    /// Counts the operations of one product.
     ///
     /// Returns
     /// -------
@@ -139,13 +140,13 @@ impl PyLinear {
         Ok(dict)
     }
 
-    /// Converts the constants for a server, as the first product would.
+    /// Converts the constants for a server now, instead of at the first product.
     ///
     /// Parameters
     /// ----------
     /// server : Server
     /// like : Ciphertext, optional
-    ///     CKKS alone: a ciphertext of the level that they shall meet; without one the highest.
+    ///     CKKS only: a ciphertext at the level of the products; by default the highest level.
     /// progress : bool or callable, optional
     ///
     /// Examples
@@ -175,14 +176,14 @@ impl PyLinear {
         })
     }
 
-    /// The constants, converted for a server's products: to be pickled, or saved.
+    /// Returns the constants, converted for the products of a server, for a pickle or a file.
     ///
     /// Parameters
     /// ----------
     /// server : Server
-    ///     One of the context; its own constants are used if it has them.
+    ///     A server of the context. If it has the constants already, they are used.
     /// like : Ciphertext, optional
-    ///     CKKS alone: a ciphertext of the level that they shall meet; without one the highest.
+    ///     CKKS only: a ciphertext at the level of the products; by default the highest level.
     ///
     /// Returns
     /// -------
@@ -208,7 +209,7 @@ impl PyLinear {
         Ok(PyPrepared { inner: Arc::clone(&self.inner), bytes: Arc::new(Mapping::of_memory(bytes)) })
     }
 
-    /// Writes the constants, converted, to a new file that processes can map.
+    /// Writes the converted constants to a new file, which processes can map.
     ///
     /// Parameters
     /// ----------
@@ -237,19 +238,21 @@ impl PyLinear {
         })
     }
 
-    /// Maps the constants in a file that :meth:`save_prepared` wrote: processes that map one file
-    /// share one copy of it in memory. It may be removed afterwards, but not written to.
+    /// Maps the constants in a file that :meth:`save_prepared` wrote. Processes that map one file
+    /// share one copy of it in memory. The file may be removed afterwards.
+    ///
+    /// **Warning.** If someone writes to the file afterwards, products are wrong without an error.
     ///
     /// Parameters
     /// ----------
     /// server : Server
-    ///     Which uses them in its next products with this matrix.
+    ///     The server, which uses them in its next products with this matrix.
     /// path : str or os.PathLike
     ///
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For a file that is not whole or belongs to another context or matrix.
+    ///     If the file is not whole, or belongs to another context or matrix.
     fn map_prepared(&self, py: Python<'_>, server: &PyServer, path: PathBuf) -> PyResult<()> {
         let (inner, kind) = (Arc::clone(&self.inner), server.handle.open(py)?);
         long(py, None, "constants", move |_| match (&*kind, &inner.plan) {
@@ -259,7 +262,7 @@ impl PyLinear {
         })
     }
 
-    /// A picture of the diagonals and keys; needs matplotlib.
+    /// Plots the diagonals and keys; needs matplotlib.
     ///
     /// Returns
     /// -------
@@ -271,14 +274,14 @@ impl PyLinear {
     fn __matmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
         let py = other.py();
         let x = other.cast::<PyCiphertext>().map_err(|_| {
-            plain(py, "DTypeError", "an encrypted vector is expected: layer @ server.receive(client.encrypt(x)); in the clear use layer.matrix @ x")
+            plain(py, "DTypeError", "layer @ x needs an encrypted vector: layer @ server.receive(client.encrypt(x)); for a vector in the clear use layer.matrix @ x")
         })?;
         if x.get().layout.dims.len() != 1 {
             return Err(plain(
                 py,
                 "ShapeError",
                 format!(
-                    "@ multiplies one vector, and this array has the shape {}: layer(x) multiplies every row of it",
+                    "layer @ x multiplies one vector, but this array has the shape {}: layer(x) multiplies every row",
                     x.get().layout.in_words()
                 ),
             ));
@@ -286,7 +289,8 @@ impl PyLinear {
         self.inner.apply(py, x.get(), None)
     }
 
-    /// The product with every row of an encrypted array.
+    /// Multiplies every row of an encrypted array by the matrix. Raises :class:`ShapeError` if rows
+    /// do not have ``inputs`` entries, and :class:`MissingGaloisKey` before any work.
     ///
     /// Parameters
     /// ----------
@@ -320,7 +324,7 @@ impl PyLinear {
         self.inner.apply(py, x, progress)
     }
 
-    /// The context.
+    /// The context of the plan.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.inner.setting) }

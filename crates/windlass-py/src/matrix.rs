@@ -20,7 +20,7 @@ use crate::numbers::{Numbers, Slice, values};
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, Setting};
 
-/// Whatever is asked of the plan of either kind.
+/// Questions to a plan of either kind.
 macro_rules! on_plan {
     ($inner:expr, |$plan:ident| $body:expr) => {
         match &$inner.plan {
@@ -199,7 +199,7 @@ impl LinearInner {
         if x.layout.length != self.matrix.columns() || !x.layout.is_packed() || x.layout.dims.is_empty() {
             let (rows, columns) = (self.matrix.rows(), self.matrix.columns());
             let message = format!(
-                "a matrix of shape ({rows}, {columns}) does not multiply vectors of {} entries",
+                "a matrix of shape ({rows}, {columns}) needs vectors of {columns} entries, not {}",
                 x.layout.length
             );
             return Err(plain(py, "ShapeError", message));
@@ -271,7 +271,7 @@ pub fn other_scheme() -> Error {
     Error::ContextMismatch { operation: "constants", left, right }
 }
 
-/// The products of all rows, one after the other in memory; the first by itself, since it converts
+/// The products of all rows, one after the other in memory; the first one alone, since it converts
 /// the constants that the others use.
 fn rows_of<C: Sync + Send>(
     list: &[C],
@@ -310,7 +310,7 @@ impl PyLinear {
                 return Err(plain(
                     py,
                     "ShapeError",
-                    format!("a matrix has the shape (outputs, inputs), with at least one of each, and not {shape:?}"),
+                    format!("a matrix must have the shape (outputs, inputs), with at least one of each, not {shape:?}"),
                 ));
             }
         };
@@ -336,7 +336,7 @@ impl PyLinear {
                         py,
                         "ShapeError",
                         format!(
-                            "the bias of a matrix with {rows} rows has the shape ({rows},), and not {:?}",
+                            "the bias of a matrix with {rows} rows must have the shape ({rows},), not {:?}",
                             array.shape()
                         ),
                     ));
@@ -365,7 +365,7 @@ pub fn check_size(py: Python<'_>, setting: &Setting, rows: usize, columns: usize
     check_memory(py, "the diagonals of the matrix", bytes)
 }
 
-/// Refuses shifts of vectors that nobody has: two diagonals for each ciphertext.
+/// Refuses shifts of vectors that are too long: two diagonals for each ciphertext.
 pub fn check_shift(py: Python<'_>, setting: &Setting, length: usize) -> PyResult<()> {
     check_memory(
         py,

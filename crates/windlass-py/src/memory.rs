@@ -12,7 +12,7 @@ pub fn check_memory(py: Python<'_>, what: &'static str, bytes: u64) -> PyResult<
     }
     windlass::check_memory(what, bytes).map_err(|error| match error {
         Error::OutOfMemory { bytes, .. } => {
-            let message = format!("{what} take {bytes} bytes of memory, which the system does not give");
+            let message = format!("{what} need {bytes} bytes of memory, but the system does not provide them");
             exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes))
         }
         other => raise(py, other),

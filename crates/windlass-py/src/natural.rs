@@ -16,13 +16,14 @@ impl<'py> FromPyObject<'_, 'py> for Natural {
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let py = given.py();
         if given.is_instance_of::<PyBool>() {
-            return Err(plain(py, "DTypeError", format!("a whole number is expected, not {}", given.repr()?)));
+            return Err(plain(py, "DTypeError", format!("an integer is expected, not {}", given.repr()?)));
         }
         let index = PyModule::import(py, "operator")?.getattr("index")?.call1((given,));
-        let index = index
-            .map_err(|_| plain(py, "DTypeError", format!("a whole number is expected, not {}", given.get_type())))?;
-        index.extract().map(Self).map_err(|_| {
-            plain(py, "ParameterError", format!("{index} is not in [0, 2^64), as the number that is expected here"))
-        })
+        let index =
+            index.map_err(|_| plain(py, "DTypeError", format!("an integer is expected, not {}", given.get_type())))?;
+        index
+            .extract()
+            .map(Self)
+            .map_err(|_| plain(py, "ParameterError", format!("the number is {index}, but must be in [0, 2^64)")))
     }
 }

@@ -14,7 +14,7 @@ use crate::matrix::PyLinear;
 use crate::memory::check_memory;
 use crate::setting::Setting;
 
-/// Keys by themselves, to be named in :meth:`Context.generate_keys`.
+/// Keys that are not those of a circuit, to be named in :meth:`Context.generate_keys`.
 #[pyclass(frozen, name = "Keys", module = "windlass")]
 pub struct PyKeys {
     pub setting: Arc<Setting>,
@@ -87,7 +87,7 @@ pub fn requests(py: Python<'_>, setting: &Arc<Setting>, circuits: &Bound<'_, PyT
             let (own, needs) = needs_of(&circuit)?;
             if !own.same(setting) {
                 let message = format!(
-                    "{} was made for another context ({}, not {})",
+                    "{} was made for another context ({}, not {}); make it with this one",
                     circuit.repr()?,
                     own.in_words(),
                     setting.in_words()
@@ -126,7 +126,7 @@ fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyReques
         return needs_of(&parts.call0()?);
     }
     let message = format!(
-        "{} needs no keys: name what context.linear, context.polynomial, context.bootstrapping and the like made",
+        "{} needs no keys: name objects that context.linear, context.polynomial, context.bootstrapping or another method of a context made",
         circuit.repr()?
     );
     Err(plain(circuit.py(), "DTypeError", message))

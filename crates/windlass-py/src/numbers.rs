@@ -114,10 +114,7 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
     }
     let given = &dense(given)?;
     if PyModule::import(py, "numpy.ma")?.getattr("isMaskedArray")?.call1((given,))?.is_truthy()? {
-        return Err(dtype_error(
-            py,
-            "a masked array: say what stands for the masked numbers, as in x.filled(0)".into(),
-        ));
+        return Err(dtype_error(py, "a masked array: fill the masked numbers, as in x.filled(0)".into()));
     }
     if let Ok(length) = given.len() {
         check_memory(py, "the numbers of the array", (length as u64).saturating_mul(8))?;
@@ -141,10 +138,10 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
         (b'c', false) => Values::Complex(read("complex128")?.extract()?),
         (b'f', true) => {
             return Err(dtype_error(py, format!(
-                "{name} where the context computes with integers: round first, as in np.rint(x * 100).astype(int), or use wl.Context.approximate(...), which computes with real numbers"
+                "{name}, but the context computes with integers: round first, as in np.rint(x * 100).astype(int), or use wl.Context.approximate(...), which computes with real numbers"
             )));
         }
-        (b'c', true) => return Err(dtype_error(py, format!("{name} where the context computes with integers: use wl.Context.approximate(...)"))),
+        (b'c', true) => return Err(dtype_error(py, format!("{name}, but the context computes with integers: use wl.Context.approximate(...)"))),
         (b'O', _) => return Err(dtype_error(py, "an array of Python objects (dtype object): integers beyond 64 bits, rows of different lengths or a mixture; give an array of numbers".into())),
         _ => return Err(dtype_error(py, format!("dtype {name}: an array of numbers is expected"))),
     })
@@ -154,7 +151,7 @@ impl Values<'_> {
     /// Refuses numbers above a stated bound.
     pub fn check_bound(&self, py: Python<'_>, bound: f64) -> PyResult<()> {
         if !(bound.is_finite() && bound > 0.0) {
-            let message = format!("the bound {bound} on absolute values is no positive finite number");
+            let message = format!("the bound on absolute values is {bound}, but must be a positive finite number");
             return Err(plain(py, "ParameterError", message));
         }
         let above = match self.slice()? {
@@ -165,7 +162,7 @@ impl Values<'_> {
         above.map_or(Ok(()), |(index, value)| {
             let place = position(index, self.shape());
             let message = format!(
-                "encrypt: the value {value} at {place} is above the bound {bound}: state a larger one (encrypt(x, bound=...)), which must not depend on the values"
+                "encrypt: the value {value} at {place} is above the bound {bound}: state a larger bound (encrypt(x, bound=...)), which must not depend on the values"
             );
             Err(exception(py, "ValueRangeError", message, |data| {
                 data.set_item("index", index)?;
@@ -354,7 +351,9 @@ pub fn prime_power(py: Python<'_>, modulus: u64) -> PyResult<(u64, u32)> {
     Err(plain(
         py,
         "ParameterError",
-        format!("the modulus {modulus} is no power of a prime: take a prime such as 65537, or a power such as 2**8"),
+        format!(
+            "the modulus {modulus} is not a power of a prime: choose a prime such as 65537, or a power such as 2**8"
+        ),
     ))
 }
 

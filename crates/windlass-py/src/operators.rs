@@ -27,14 +27,16 @@ pub fn power(
 ) -> PyResult<PyCiphertext> {
     let py = exponent.py();
     if modulo.is_some() {
-        return Err(plain(py, "ParameterError", "pow with a modulus: integers are computed modulo the context's own"));
+        return Err(plain(
+            py,
+            "ParameterError",
+            "pow cannot take a modulus: integers are computed modulo that of the context",
+        ));
     }
-    let exponent = exponent
-        .extract::<Natural>()
-        .map(|exponent| exponent.0)
-        .ok()
-        .filter(|&k| k > 0)
-        .ok_or_else(|| plain(py, "ParameterError", "the exponent of an encrypted number is a positive integer"))?;
+    let exponent =
+        exponent.extract::<Natural>().map(|exponent| exponent.0).ok().filter(|&k| k > 0).ok_or_else(|| {
+            plain(py, "ParameterError", "the exponent of an encrypted number must be a positive integer")
+        })?;
     if exponent == 2 {
         return square(py, a);
     }
@@ -47,7 +49,7 @@ pub fn power(
         return Ok(a.copied());
     }
     let degree = usize::try_from(exponent).ok().filter(|&degree| degree <= 1 << 16);
-    let degree = degree.ok_or_else(|| plain(py, "ParameterError", "the exponent is above 2^16"))?;
+    let degree = degree.ok_or_else(|| plain(py, "ParameterError", "the exponent must be at most 2^16"))?;
     let mut coefficients = vec![0.0; degree + 1];
     coefficients[degree] = 1.0;
     PyCircuit::make(py, &a.setting, Recipe::RealPolynomial { coefficients, interval: None })?.apply_one(py, a, None)
@@ -112,7 +114,7 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
         return Err(plain(
             py,
             "DTypeError",
-            "a planned matrix stands on the left: layer @ x, or layer(x) for every row of x",
+            "a planned matrix must be the left operand: layer @ x, or layer(x) for every row of x",
         ));
     }
     let other = &dense(other)?;
@@ -158,7 +160,7 @@ fn no_product(py: Python<'_>, left: &[usize], right: &[usize]) -> PyErr {
         py,
         "ShapeError",
         format!(
-            "shapes {} and {} have no product with @: the last dimension must be packed and the sizes must agree; layer(x) applies a matrix to every row of x",
+            "the shapes {} and {} cannot be multiplied with @: the last dimension must be packed and the sizes must agree; layer(x) applies a matrix to every row of x",
             in_words(left),
             in_words(right)
         ),

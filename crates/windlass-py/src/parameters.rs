@@ -21,9 +21,7 @@ pub fn scheme(py: Python<'_>, name: &str) -> PyResult<Scheme> {
         plain(
             py,
             "ParameterError",
-            format!(
-                "no scheme is called {name:?}; there are \"BGV\" and \"BFV\", and Context.approximate(...) for CKKS"
-            ),
+            format!("unknown scheme {name:?}; choose \"BGV\" or \"BFV\", or Context.approximate(...) for CKKS"),
         )
     })
 }
@@ -49,7 +47,7 @@ pub fn presets() -> Vec<&'static str> {
     preset_names().collect()
 }
 
-/// What is known of a named parameter set, without making a context of it.
+/// Describes a named parameter set without making a context.
 ///
 /// Returns
 /// -------
@@ -68,7 +66,7 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 
-/// What :meth:`Context.plan` would choose, without making a context of it.
+/// Describes the parameters that :meth:`Context.plan` would choose, without making a context.
 ///
 /// Parameters
 /// ----------
@@ -85,7 +83,7 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 /// Raises
 /// ------
 /// NoParameters
-///     With what the last candidate lacked.
+///     If no parameters suffice; the message says what the last candidate lacked.
 ///
 /// Examples
 /// --------
@@ -120,7 +118,8 @@ pub fn plan_parameters<'py>(
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 
-/// What :meth:`Context.approximate` would choose, without making a context of it.
+/// Describes the parameters that :meth:`Context.approximate` would choose, without making a
+/// context.
 ///
 /// Parameters
 /// ----------
@@ -210,7 +209,7 @@ impl Asked<'_> {
         let (p, r) = prime_power(py, self.modulus.0)?;
         let count = |name: &str, given: Natural| {
             u32::try_from(given.0)
-                .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, and must be below 2^32", given.0)))
+                .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, but must be below 2^32", given.0)))
         };
         Ok(ParamSpec {
             scheme: scheme(py, self.scheme)?,

@@ -16,7 +16,7 @@ pub fn passphrase_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Passph
         Passphrase::new(bytes.as_bytes())
     } else {
         let kind = given.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string());
-        return Err(plain(given.py(), "DTypeError", format!("a passphrase is str or bytes, not {kind}")));
+        return Err(plain(given.py(), "DTypeError", format!("a passphrase must be str or bytes, not {kind}")));
     };
     passphrase.map(Some).map_err(|error| raise(given.py(), error.into()))
 }

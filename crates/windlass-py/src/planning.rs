@@ -38,9 +38,7 @@ fn warn_of_few_slots(py: Python<'_>, params: &Params) -> PyResult<()> {
     };
     let p = params.p();
     let text = format!(
-        "a ciphertext of n = {n} coefficients has {slots} slots for numbers, since p = {p} is not 1 modulo m = {m}: \
-         say how many you need (slots=...), which looks for another ring, or take p = {next}, the next prime with \
-         {n} slots"
+        "a ciphertext of n = {n} coefficients has {slots} slots for numbers, since p = {p} is not 1 modulo m = {m}: state how many you need (slots=...) to find another ring, or use p = {next}, the next prime with {n} slots"
     );
     let category = PyModule::import(py, "windlass.errors")?.getattr("FewSlotsWarning")?;
     PyErr::warn(py, &category, &CString::new(text).unwrap_or_default(), 1)

@@ -12,10 +12,11 @@ use crate::pickle::Bytes;
 use crate::runtime::long;
 use crate::server::PyServer;
 
-/// A planned matrix with its constants converted: what takes the time of a first product.
+/// A planned matrix with its converted constants. The conversion takes most of the time of a first
+/// product.
 ///
-/// Made by :meth:`LinearPlan.prepared`. Its pickle holds the constants as they lie in memory: with
-/// protocol 5 out of band, and read in place where the buffer cannot be written to.
+/// Made by :meth:`LinearPlan.prepared`. Its pickle holds the constants as they are in memory. With
+/// protocol 5 they are out of band, and a read-only buffer is used in place.
 #[pyclass(frozen, weakref, name = "PreparedPlan", module = "windlass")]
 pub struct PyPrepared {
     pub inner: Arc<LinearInner>,
@@ -46,12 +47,12 @@ impl PyPrepared {
     /// Returns
     /// -------
     /// LinearPlan
-    ///     The planned matrix that they are for.
+    ///     The planned matrix of these constants.
     ///
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For constants that are not whole or belong to another context or matrix.
+    ///     If the constants are not whole, or belong to another context or matrix.
     ///
     /// Examples
     /// --------
@@ -89,7 +90,7 @@ pub fn restore_prepared(plan: &PyLinear, constants: &Bound<'_, PyAny>) -> PyResu
     Ok(PyPrepared { inner: Arc::clone(&plan.inner), bytes: Arc::new(memory(constants)?) })
 }
 
-/// The memory of anything with a buffer: in place where nobody may write to it, else a copy.
+/// The memory of an object with a buffer: in place if the buffer is read-only, otherwise a copy.
 pub fn memory(given: &Bound<'_, PyAny>) -> PyResult<Mapping> {
     let bytes = Bytes::of(given)?;
     let array: Bound<'_, PyArray1<u8>> = bytes.array();

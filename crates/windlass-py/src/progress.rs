@@ -14,21 +14,21 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    /// So many of so many steps are done; whether to go on.
+    /// Reports that so many of so many steps are done. Returns whether to continue.
     pub fn tell(&self, done: usize, count: usize) -> ControlFlow<()> {
         self.count.store(count, Ordering::Relaxed);
         self.done.store(done, Ordering::Relaxed);
         self.go_on()
     }
 
-    /// One more of so many steps is done; whether to go on.
+    /// Reports that one more of so many steps is done. Returns whether to continue.
     pub fn tick(&self, count: usize) -> ControlFlow<()> {
         self.count.store(count, Ordering::Relaxed);
         self.done.fetch_add(1, Ordering::Relaxed);
         self.go_on()
     }
 
-    /// Whether to go on.
+    /// Whether to continue.
     pub fn go_on(&self) -> ControlFlow<()> {
         if self.stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
@@ -52,8 +52,8 @@ impl Ticker {
     }
 }
 
-/// A bar on the screen, or whatever the caller gave instead. A bar is made when there is something
-/// to wait for.
+/// A bar on the screen, or what the caller gave instead. A bar is made when there is something to
+/// wait for.
 pub struct Bar {
     label: String,
     /// Whether there is to be one at all.
@@ -65,8 +65,8 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// What `progress=` says: `False` is none, `None` and `True` a bar of tqdm, anything else is
-    /// called with (done, count).
+    /// What `progress=` says: `False` means no progress, `None` and `True` a bar of tqdm, anything
+    /// else is called with (done, count).
     pub fn new(progress: Option<&Bound<'_, PyAny>>, label: &str) -> PyResult<Self> {
         let flag = progress.and_then(|progress| progress.extract::<bool>().ok());
         let own = progress.filter(|progress| flag.is_none() && !progress.is_none());

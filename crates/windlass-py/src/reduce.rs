@@ -45,7 +45,11 @@ impl<'py> FromPyObject<'_, 'py> for Axes {
         };
         list.map(Self::Some).map_err(|_| {
             let shown = given.repr().map_or_else(|_| String::from("this"), |text| text.to_string());
-            plain(given.py(), "DTypeError", format!("axis is a whole number, a tuple of them or None, not {shown}"))
+            plain(
+                given.py(),
+                "DTypeError",
+                format!("axis must be an integer, a tuple of integers or None, not {shown}"),
+            )
         })
     }
 }
@@ -80,10 +84,12 @@ impl Axes {
 pub fn check_options(dtype: Option<&Bound<'_, PyAny>>, out: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     match (dtype, out) {
         (Some(dtype), _) => {
-            let message = "dtype: encrypted numbers keep theirs; choose one when decrypting, as in client.decrypt(y, dtype=\"int64\")";
+            let message = "dtype: the type of encrypted numbers cannot be changed; choose one when decrypting, as in client.decrypt(y, dtype=\"int64\")";
             Err(plain(dtype.py(), "ParameterError", message))
         }
-        (_, Some(out)) => Err(plain(out.py(), "ParameterError", "out: an encrypted result is a new array")),
+        (_, Some(out)) => {
+            Err(plain(out.py(), "ParameterError", "out: an encrypted result is always a new array; leave out= out"))
+        }
         _ => Ok(()),
     }
 }
@@ -158,7 +164,7 @@ fn times(py: Python<'_>, a: &PyCiphertext, number: f64) -> PyResult<PyCiphertext
     multiply(a, Operand::of(a, number.as_any())?)
 }
 
-/// The means along dimensions. CKKS alone.
+/// The means along dimensions. CKKS only.
 pub fn mean(py: Python<'_>, a: &PyCiphertext, axes: &Axes, keepdims: bool) -> PyResult<PyCiphertext> {
     if a.setting.is_exact() {
         let message = "integers modulo q have no mean: decrypt x.sum() and divide, or use wl.Context.approximate(...)";
@@ -169,7 +175,7 @@ pub fn mean(py: Python<'_>, a: &PyCiphertext, axes: &Axes, keepdims: bool) -> Py
     if count == 1.0 { Ok(sum) } else { times(py, &sum, count.recip()) }
 }
 
-/// The variances along dimensions, of n numbers Σ(x − mean)²/(n − ddof). CKKS alone.
+/// The variances along dimensions, of n numbers Σ(x − mean)²/(n − ddof). CKKS only.
 ///
 /// With c = 1/√(n − ddof) they are Σ(c·x − (c/n)·Σx)²: two products one after the other.
 pub fn variance(py: Python<'_>, a: &PyCiphertext, axes: &Axes, ddof: f64, keepdims: bool) -> PyResult<PyCiphertext> {
@@ -178,7 +184,8 @@ pub fn variance(py: Python<'_>, a: &PyCiphertext, axes: &Axes, ddof: f64, keepdi
     let count = count_along(a, &axes);
     let free = count - ddof;
     if free.is_nan() || free <= 0.0 {
-        let message = format!("a variance of {count} number(s) with ddof = {ddof} divides by {free}");
+        let message =
+            format!("a variance of {count} number(s) with ddof = {ddof} would divide by {free}: choose a smaller ddof");
         return Err(plain(py, "ParameterError", message));
     }
     let share = free.sqrt().recip();
@@ -210,7 +217,7 @@ fn check_variance(py: Python<'_>, a: &PyCiphertext) -> PyResult<()> {
         return Err(plain(py, "DTypeError", message));
     }
     if a.numbers == Numbers::Complex {
-        let message = "the variance of complex numbers takes their conjugates: encrypt real and imaginary parts apart, and add the variances";
+        let message = "the variance of complex numbers needs their conjugates: encrypt real and imaginary parts separately, and add the variances";
         return Err(plain(py, "DTypeError", message));
     }
     Ok(())
@@ -233,11 +240,11 @@ fn not_spread(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyErr> {
     let elements = plan.key_request().galois.into_keys();
     let missing: Vec<u64> = elements.filter(|&element| server.keys().galois(element).is_none()).collect();
     Ok(if missing.is_empty() {
-        let message = "the bound on a sum over all slots is beyond what the modulus takes: state a smaller one (x.assume_bound), or plan the context with larger value_bits";
+        let message = "the bound on a sum over all slots is too large for the modulus: state a smaller one (x.assume_bound), or plan the context with larger value_bits";
         plain(py, "CapacityExhausted", message)
     } else {
         let message =
-            "the mean must stand for every entry of a row: name context.sum(), without a length, when keys are made";
+            "the mean must be in every slot of a row: name context.sum(), without a length, when keys are made";
         exception(py, "MissingGaloisKey", message.to_owned(), |data| data.set_item("elements", missing))
     })
 }

@@ -37,7 +37,8 @@ pub fn with_table(
 ) -> PyResult<PyCiphertext> {
     let values = checked(py, &x.setting, values)?;
     if x.elements {
-        let message = "refresh(table=...) has a value for each integer, and this array holds elements of slots";
+        let message =
+            "refresh(table=...) has a value for each integer, but this array holds ring elements; leave table out";
         return Err(plain(py, "NotIntegers", message));
     }
     // Slots beside the entries hold the value at 0 afterwards.
@@ -58,25 +59,23 @@ pub fn with_table(
     Ok(x.result(refreshed, x.layout.clone(), x.numbers, clean).with_spread(x.spread))
 }
 
-/// One value for each residue, of those that there are.
+/// One value for each residue.
 fn checked(py: Python<'_>, setting: &Setting, values: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
     let Kind::Exact(context) = &setting.kind else {
-        let message = "refresh(table=...) is for contexts of integers (BGV and BFV), and this one is CKKS";
+        let message = "refresh(table=...) needs a context of integers (BGV or BFV), but this one is CKKS";
         return Err(plain(py, "ParameterError", message));
     };
     let modulus = context.ring().modulus().value();
     if modulus > MOST {
         let message = format!(
-            "refresh(table=...) is for moduli up to {MOST}, and this one is {modulus}; for a prime modulus \
-             context.table(values) is a circuit to apply after x.refresh()"
+            "refresh(table=...) needs a modulus of at most {MOST}, but this one is {modulus}; for a prime modulus apply the circuit context.table(values) after x.refresh()"
         );
         return Err(plain(py, "ParameterError", message));
     }
     let values = integers(values, "table")?;
     if values.len() as u64 != modulus {
         let message = format!(
-            "table: {} values, and {modulus} are needed: those at 0, 1, ..., {}, of which the last ones are those at \
-             ..., -2, -1",
+            "table: {} values are given, but {modulus} are needed: those at 0, 1, ..., {}, of which the last ones are those at ..., -2, -1",
             values.len(),
             modulus - 1
         );

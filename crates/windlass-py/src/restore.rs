@@ -69,7 +69,7 @@ pub fn restore_server(
     let evaluation = Bytes::of(evaluation)?;
     let bootstrap = bootstrap.iter().map(Bytes::of).collect::<PyResult<Vec<_>>>()?;
     if bootstrap.len() != ways.len() || ways.iter().any(|way| !way.setting.same(&setting)) {
-        return Err(plain(py, "FileError", "malformed server: keys and ways to refresh do not go together"));
+        return Err(plain(py, "FileError", "malformed server: its keys and its bootstrapping do not belong together"));
     }
     let evaluation = evaluation.slice()?;
     let bootstrap = bootstrap.iter().map(Bytes::slice).collect::<PyResult<Vec<_>>>()?;
@@ -88,9 +88,9 @@ pub fn restore_server(
     Ok(PyServer::new(&setting, kind))
 }
 
-/// What a pickle says of an encrypted array: entries of a vector, whether they are elements, whether
-/// zeros follow them, and, which earlier versions did not say, whether a ciphertext holds its entry in
-/// every slot.
+/// What a pickle states about an encrypted array: entries of a vector, whether they are elements,
+/// whether zeros follow them, and, which earlier versions did not say, whether a ciphertext holds
+/// its entry in every slot.
 #[derive(FromPyObject)]
 pub enum Flags {
     WithSpread((usize, bool, bool, bool)),

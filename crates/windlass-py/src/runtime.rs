@@ -2,7 +2,7 @@
 //!
 //! All work runs inside a pool of this module, never in rayon's global one: a forked process has
 //! none of its parent's threads, and finds a pool of its own here. With one thread every Python
-//! thread computes by itself, so that two of them keep two cores busy.
+//! thread computes separately, so that two of them keep two cores busy.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ use crate::progress::{Bar, Ticker};
 /// How often a waiting thread looks for signals.
 const POLL: Duration = Duration::from_millis(20);
 
-/// Threads that were asked for; 0 before anybody did.
+/// Threads that were asked for; 0 before the first request.
 static THREADS: AtomicUsize = AtomicUsize::new(0);
 
 /// A pool, and the process that it belongs to.
@@ -46,8 +46,8 @@ thread_local! {
 /// Returns
 /// -------
 /// int
-///     What :func:`set_threads` said; before that ``WINDLASS_THREADS``, ``RAYON_NUM_THREADS`` or the
-///     number of cores.
+///     The number from :func:`set_threads`; before that ``WINDLASS_THREADS``, ``RAYON_NUM_THREADS``
+///     or the number of cores.
 ///
 /// Examples
 /// --------
@@ -71,8 +71,8 @@ pub fn threads() -> usize {
 
 /// Sets the number of threads that one call computes with.
 ///
-/// With one, every Python thread computes by itself: best where Python threads or processes share
-/// the work. With more, calls share one pool.
+/// With one thread, every Python thread computes separately, which is best if Python threads or
+/// processes share the work. With more, calls share one pool.
 ///
 /// Parameters
 /// ----------
@@ -84,7 +84,7 @@ pub fn threads() -> usize {
 /// ParameterError
 ///     For 0.
 /// OutOfMemory
-///     Where the system does not give as many.
+///     If the system does not provide so many threads.
 ///
 /// Examples
 /// --------
@@ -101,7 +101,7 @@ pub fn set_threads(py: Python<'_>, count: Natural) -> PyResult<()> {
         return Err(plain(
             py,
             "ParameterError",
-            format!("the number of threads is {count}, and must be from 1 to 4096"),
+            format!("the number of threads is {count}, but must be from 1 to 4096"),
         ));
     }
     let before = THREADS.swap(count, Ordering::Relaxed);
@@ -259,7 +259,7 @@ pub fn by_parts<T: Send>(py: Python<'_>, count: usize, work: impl FnOnce(&Ticker
     })
 }
 
-/// Up to so many ciphertexts nobody waits long.
+/// Up to so many ciphertexts the wait is short.
 const FEW: usize = 8;
 
 /// The error of work that was asked to stop.

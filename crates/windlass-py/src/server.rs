@@ -24,7 +24,7 @@ pub enum Keys {
     Memory(Mapping),
 }
 
-/// A way to refresh with the file of its keys.
+/// The plan of a bootstrapping with the file of its keys.
 fn together(
     py: Python<'_>,
     bootstrapping: Option<&PyBootstrapping>,
@@ -34,7 +34,7 @@ fn together(
         (None, None) => Ok(None),
         (Some(own), Some(path)) => Ok(Some((Arc::clone(&own.plan), path))),
         _ => {
-            let message = "bootstrapping and bootstrap_keys go together: the way to refresh, and the file of its keys";
+            let message = "bootstrapping and bootstrap_keys must be given together: the plan of the refresh and the file of its keys";
             Err(plain(py, "ParameterError", message))
         }
     }
@@ -42,8 +42,8 @@ fn together(
 
 /// The side that computes: it holds evaluation keys, and nothing secret.
 ///
-/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_server`. As a context manager it gives
-/// the memory of its keys back at the end.
+/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_server`. As a context manager it
+/// frees the memory of its keys at the end.
 ///
 /// Examples
 /// --------
@@ -140,7 +140,7 @@ impl PyServer {
 
 #[pymethods]
 impl PyServer {
-    /// A ciphertext to compute with: bound to this server, so that operators work.
+    /// Binds a ciphertext to this server, so that operators work on it.
     ///
     /// Parameters
     /// ----------
@@ -153,7 +153,7 @@ impl PyServer {
     /// Raises
     /// ------
     /// OtherContext
-    ///     For a ciphertext of another context.
+    ///     If the ciphertext belongs to another context.
     ///
     /// Examples
     /// --------
@@ -174,8 +174,9 @@ impl PyServer {
     /// ----------
     /// path : str or os.PathLike
     /// ready : bool
-    ///     As they lie in memory: a file three times as large, which :meth:`Context.map_server` opens
-    ///     at once, and of which any number of processes share one copy.
+    ///     If true, writes the keys as they are in memory. The file is three times as large.
+    ///     :meth:`Context.map_server` opens it at once, and any number of processes share one copy
+    ///     of it.
     ///
     /// Returns
     /// -------
@@ -185,7 +186,7 @@ impl PyServer {
     /// Raises
     /// ------
     /// FileExists
-    ///     When the file is there already; then it stays as it is.
+    ///     If the file exists; it is not changed.
     ///
     /// Examples
     /// --------
@@ -211,7 +212,7 @@ impl PyServer {
         written.map_err(|error| of_file(py, error, &named))
     }
 
-    /// The bytes of the file that ``save(path, ready=True)`` writes: for object stores.
+    /// Returns the bytes of the file that ``save(path, ready=True)`` writes, for object stores.
     ///
     /// Returns
     /// -------
@@ -235,12 +236,12 @@ impl PyServer {
         Ok(numpy::PyArray1::from_vec(py, bytes).into_any())
     }
 
-    /// Writes the keys of the bootstrapping to a new file.
+    /// Writes the keys of the bootstrapping to a new file and returns the number of bytes.
     ///
     /// Raises
     /// ------
     /// MissingBootstrappingKeys
-    ///     When there are none.
+    ///     If the server has no bootstrapping keys.
     fn save_bootstrap_keys(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         let kind = self.handle.open(py)?;
         let ServerKind::Exact(server) = &*kind else {
@@ -254,13 +255,13 @@ impl PyServer {
         .map_err(|error| of_file(py, error, &path))
     }
 
-    /// The automorphisms that there are Galois keys for, increasing.
+    /// The automorphisms whose Galois keys the server has, in increasing order.
     #[getter]
     fn galois_elements(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         Ok(self.handle.open(py)?.keys().galois_elements().collect())
     }
 
-    /// Whether there is a relinearisation key.
+    /// Whether the server has the relinearisation key.
     #[getter]
     fn relinearisation(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.handle.open(py)?.keys().relinearisation().is_some())
@@ -277,7 +278,7 @@ impl PyServer {
         Ok(kind.keys().bytes() + bootstrap)
     }
 
-    /// Gives the memory of converted constants back; they are converted again when they are used.
+    /// Frees the memory of converted constants. They are converted again when they are next used.
     fn forget(&self, py: Python<'_>) -> PyResult<()> {
         match &*self.handle.open(py)? {
             ServerKind::Exact(server) => server.forget(),
@@ -286,7 +287,7 @@ impl PyServer {
         Ok(())
     }
 
-    /// Gives the memory of the keys back; the server cannot be used any more.
+    /// Frees the memory of the keys. The server can no longer be used.
     fn close(&self, py: Python<'_>) {
         let kind = self.handle.kind.write().unwrap_or_else(PoisonError::into_inner).take();
         py.detach(|| drop(kind));
@@ -301,13 +302,13 @@ impl PyServer {
         self.close(_error.py());
     }
 
-    /// The ways to refresh that there are keys for.
+    /// The bootstrapping plans whose keys the server has.
     #[getter]
     fn bootstrappings(&self) -> Vec<PyBootstrapping> {
         self.handle.bootstrappings.clone()
     }
 
-    /// The context.
+    /// The context of the server.
     #[getter]
     fn context(&self) -> PyContext {
         PyContext { setting: Arc::clone(&self.handle.setting) }

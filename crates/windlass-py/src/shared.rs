@@ -4,7 +4,7 @@
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-/// Bytes that nobody writes to, held by the Python object that they belong to.
+/// Bytes that are never written to, held by the Python object that they belong to.
 pub struct SharedBytes {
     /// Keeps the memory, which `start` points into.
     _owner: Py<PyArray1<u8>>,
@@ -13,8 +13,8 @@ pub struct SharedBytes {
 }
 
 impl SharedBytes {
-    /// The bytes of an array, unless somebody may write to them: the object that owns the memory
-    /// must be one that nobody writes to, not a view alone.
+    /// The bytes of an array, unless they can be written to. The object that owns the memory must
+    /// be read-only, not only a view.
     pub fn of(array: &Bound<'_, PyArray1<u8>>) -> Option<Self> {
         let judge = PyModule::import(array.py(), "windlass._memory").and_then(|module| module.getattr("is_fixed"));
         let fixed = judge.and_then(|judge| judge.call1((array,))?.extract::<bool>());

@@ -42,7 +42,7 @@ fn has_keys(server: &ServerKind, plan: &TracePlan) -> bool {
 /// they may hold anything.
 pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResult<PyCiphertext> {
     if a.elements {
-        return Err(plain(py, "NotIntegers", "sums are of integers; take them of elements with a linear map"));
+        return Err(plain(py, "NotIntegers", "a sum needs integers; sum ring elements with a linear map"));
     }
     if a.layout.length == 1 {
         // One entry for each row: the row's sum is the entry.

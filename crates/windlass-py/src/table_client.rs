@@ -17,18 +17,18 @@ use crate::table_gathering::PyTableGathering;
 use crate::table_oprf::{Asking, PyHiddenKeys, PyTableBlinding};
 use crate::table_rows::{keys_of, numbers_of, row_bytes, to_records, to_rows};
 
-/// A client of a table: it asks for rows, and reads them out of answers.
+/// A client of a table: makes queries for rows and decrypts answers.
 ///
 /// Parameters
 /// ----------
 /// schema : bytes
-///     What the server publishes: :attr:`Table.schema`, or the file ``schema.json``. All of it is
-///     checked. The secret key is fresh; :meth:`load` takes one from a file.
+///     The schema that the server publishes: :attr:`Table.schema`, or the file ``schema.json``. All
+///     of it is checked. The client makes a fresh secret key; :meth:`load` reads one from a file.
 ///
 /// Raises
 /// ------
 /// FileError, ParameterError
-///     If the bytes are not a schema, or no table can have it.
+///     If the bytes are not a schema, or no table can have this schema.
 ///
 /// Examples
 /// --------
@@ -96,24 +96,25 @@ impl PyTableClient {
         Ok(Self::of(client.map_err(|error| raise_table(py, error))?))
     }
 
-    /// A client with the secret key in a file that :meth:`save_secret` or the command line wrote.
+    /// Loads a client from the file of a secret key that :meth:`save_secret` or the command line
+    /// wrote.
     ///
-    /// A secret key serves every table with the same moduli.
+    /// A secret key can be used with every table that has the same moduli.
     ///
     /// Parameters
     /// ----------
     /// schema : bytes
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     That of an encrypted file.
+    ///     The passphrase of an encrypted file.
     ///
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For a file that is no secret key of such a table; for a passphrase to a file that is not
-    ///     encrypted.
+    ///     If the file is not a secret key for such a table, or a passphrase is given and the file
+    ///     is not encrypted.
     /// PassphraseNeeded, WrongPassphrase
-    ///     For an encrypted file.
+    ///     If the file is encrypted and the passphrase is missing or wrong.
     ///
     /// Examples
     /// --------
@@ -144,8 +145,8 @@ impl PyTableClient {
         Ok(Self::of(client.map_err(|error| raise_table(py, error))?))
     }
 
-    /// A client of another table with this one's secret key: keys of tables with the same moduli are
-    /// the same.
+    /// Makes a client of another table with the secret key of this client. Tables with the same
+    /// moduli also share evaluation keys.
     ///
     /// Parameters
     /// ----------
@@ -154,7 +155,7 @@ impl PyTableClient {
     /// Raises
     /// ------
     /// OtherContext
-    ///     When that table has other moduli.
+    ///     If that table has other moduli.
     ///
     /// Examples
     /// --------
@@ -175,7 +176,8 @@ impl PyTableClient {
         Ok(Self::of(client))
     }
 
-    /// The keys that the server needs: sent once, for any number of queries.
+    /// Returns the evaluation keys that the server needs. The client sends them once, for any
+    /// number of queries.
     ///
     /// Returns
     /// -------
@@ -185,13 +187,14 @@ impl PyTableClient {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The query for some rows. It does not tell which.
+    /// Makes a query for some rows. The query does not reveal which.
     ///
     /// Parameters
     /// ----------
     /// wanted : iterable, or one, or HiddenKeys
-    ///     Keys (bytes or another buffer of bytes, text, whole numbers) of a table by key; numbers of
-    ///     a table by number; what :meth:`blind` led to where keys are hidden. At most 1024.
+    ///     At most 1024 rows: keys (bytes or another buffer of bytes, text, integers) for a table
+    ///     by key, numbers for a table by number, and the result of :meth:`blind` if keys are
+    ///     hidden.
     ///
     /// Returns
     /// -------
@@ -200,22 +203,22 @@ impl PyTableClient {
     /// Raises
     /// ------
     /// ParameterError
-    ///     For a number that the table does not have; for no row or too many.
+    ///     If the table does not have a number, or no row or too many rows are asked for.
     /// HiddenKeysError
-    ///     For keys as they are, where the table hides them, and the reverse.
+    ///     If the table hides its keys and plain keys are given, or the reverse.
     /// DTypeError
-    ///     For what is no key, such as a number with a fraction.
+    ///     If a key has another type, such as a number with a fraction.
     fn query<'py>(&self, py: Python<'py>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let wanted = self.asking(wanted)?.wanted;
         let bytes = self.with(py, |client| Ok(to_bytes(&self.files, &client.query(&wanted)?)?))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Asks for rows in portions: where a table has a few long rows, questions for short ones become
+    /// Asks for rows in portions. If a table has a few long rows, questions for short rows become
     /// small.
     ///
-    /// The server then learns about how long each row is: the number of its portions, rounded up to a
-    /// power of two. A question for whole rows (:meth:`query`) tells it nothing.
+    /// **Warning.** The server then learns about how long each row is: the number of its portions,
+    /// rounded up to a power of two. A question for whole rows (:meth:`query`) reveals nothing.
     ///
     /// Parameters
     /// ----------
@@ -229,57 +232,57 @@ impl PyTableClient {
     /// Raises
     /// ------
     /// HiddenKeysError, DTypeError
-    ///     As :meth:`query`; what else it raises comes with the first question.
+    ///     As :meth:`query`. Its other errors are raised with the first question.
     fn in_portions(&self, wanted: &Bound<'_, PyAny>) -> PyResult<PyTableGathering> {
         Ok(PyTableGathering::new(&self.client, self.asking(wanted)?))
     }
 
-    /// Hides keys from the server, for a table that hides keys.
+    /// Blinds keys for a table that hides its keys, so that the server does not learn them.
     ///
     /// Parameters
     /// ----------
     /// keys : iterable, or one
-    ///     Keys as :meth:`query` takes them for other tables.
+    ///     Keys, as for :meth:`query` of other tables.
     ///
     /// Returns
     /// -------
     /// TableBlinding
-    ///     Its :attr:`points <TableBlinding.points>` go to the server, which helps with
-    ///     :meth:`OprfKey.blind_evaluate`; :meth:`TableBlinding.finish` takes what comes back.
-    ///     (:meth:`LookupService.ask` does all of it.)
+    ///     Send its :attr:`points <TableBlinding.points>` to the server, which computes
+    ///     :meth:`OprfKey.blind_evaluate`, and give the result to :meth:`TableBlinding.finish`.
+    ///     (:meth:`LookupService.ask` does all of this.)
     ///
     /// Raises
     /// ------
     /// HiddenKeysError
-    ///     For a table whose keys are not hidden.
+    ///     If the keys of the table are not hidden.
     /// ParameterError
-    ///     For a key of more than 65535 bytes.
+    ///     If a key has more than 65535 bytes.
     /// DTypeError
-    ///     For what is no key.
+    ///     If a key has another type.
     fn blind(&self, py: Python<'_>, keys: &Bound<'_, PyAny>) -> PyResult<PyTableBlinding> {
         PyTableBlinding::new(py, self.client.schema(), &keys_of(keys)?)
     }
 
-    /// The rows in the answer to a query.
+    /// Decrypts the rows in the answer to a query.
     ///
     /// Parameters
     /// ----------
     /// answer : bytes
     /// wanted : iterable, or one
-    ///     What the query was for, in the same order; the same :class:`HiddenKeys`.
+    ///     The rows of the query in the same order, or the same :class:`HiddenKeys`.
     ///
     /// Returns
     /// -------
     /// list of bytes or None
-    ///     None for a key that is not there.
+    ///     None for a key that the table does not have.
     ///
     /// Raises
     /// ------
     /// FileError, OtherContext, OtherKeyPair, ShapeError
-    ///     For an answer that is damaged, of another table, to another client's query, or to another
-    ///     number of rows.
+    ///     If the answer is damaged, or belongs to another table, to the query of another client,
+    ///     or to another number of rows.
     /// NotDecryptable
-    ///     For an answer that was changed on its way; ``index`` says at which of the rows.
+    ///     If someone changed the answer on its way; ``index`` is the first such row.
     fn rows<'py>(
         &self,
         answer: &Bound<'py, PyAny>,
@@ -288,10 +291,10 @@ impl PyTableClient {
         Ok(to_rows(answer.py(), self.read(answer, wanted)?))
     }
 
-    /// The rows in the answer to a query, as dictionaries of their columns.
+    /// Decrypts the rows in the answer to a query as dictionaries of their columns.
     ///
-    /// For tables that :meth:`Table.from_arrow` made, with the types that they had, and for those
-    /// that the command line made of CSV, whose cells are text.
+    /// For tables that :meth:`Table.from_arrow` made, with their original types, and for tables
+    /// that the command line made from CSV, whose cells are text.
     ///
     /// Parameters
     /// ----------
@@ -301,26 +304,26 @@ impl PyTableClient {
     /// Returns
     /// -------
     /// list of dict or None
-    ///     None for a key that is not there, and for a row that was cleared.
+    ///     None for a key that the table does not have, and for a row that was removed.
     ///
     /// Raises
     /// ------
     /// ParameterError
-    ///     For a table whose rows have no columns.
+    ///     If the rows of the table have no columns.
     /// FileError
-    ///     For a row that does not have the table's columns; and as :meth:`rows`.
+    ///     If a row does not have the columns of the table; also as :meth:`rows`.
     fn records<'py>(&self, answer: &Bound<'py, PyAny>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
         to_records(answer.py(), self.fields(), self.rows(answer, wanted)?)
     }
 
-    /// Writes the secret key to a new file that its owner alone may read (mode 0600).
+    /// Writes the secret key to a new file that only its owner may read (mode 0600).
     ///
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
     /// passphrase : str or bytes, optional
-    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without it whoever reads the file has
-    ///     the key.
+    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without a passphrase, anyone who can
+    ///     read the file has the key.
     ///
     /// Returns
     /// -------
@@ -330,9 +333,9 @@ impl PyTableClient {
     /// Raises
     /// ------
     /// FileExists
-    ///     When the file is there already; then it stays as it is.
+    ///     If the file exists; it is not changed.
     /// ParameterError
-    ///     For an empty passphrase.
+    ///     If the passphrase is empty.
     #[pyo3(signature = (path, *, passphrase=None))]
     fn save_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let passphrase = passphrase_of(passphrase)?;
@@ -349,31 +352,31 @@ impl PyTableClient {
         PyBytes::new(py, &self.client.schema().to_json())
     }
 
-    /// log2 of the work of the best known attack on what the server sees.
+    /// The security in bits: log2 of the work of the best known attack on what the server sees.
     #[getter]
     fn security_bits(&self) -> f64 {
         self.files.setting().context().params().security().bits
     }
 
-    /// Whether rows are asked for by a key, rather than by their number.
+    /// Whether clients ask for rows by key, not by number.
     #[getter]
     fn keyed(&self) -> bool {
         self.is_keyed()
     }
 
-    /// Whether the table hides its keys: they are asked for by what :meth:`blind` leads to.
+    /// Whether the table hides its keys; then :meth:`query` takes the result of :meth:`blind`.
     #[getter]
     fn hides_keys(&self) -> bool {
         self.client.schema().oprf.is_some()
     }
 
-    /// Portions of the longest row: as many every question for a whole row asks for.
+    /// Portions of the longest row. Every question for a whole row asks for so many.
     #[getter]
     fn portions(&self) -> usize {
         self.client.schema().portions()
     }
 
-    /// Names of the columns, where rows have some.
+    /// The names of the columns; empty if rows have none.
     #[getter]
     fn fields(&self) -> Vec<String> {
         self.client.schema().fields.clone()
@@ -389,7 +392,7 @@ impl PyTableClient {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        let message = "a client of a table holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with TableClient.load(schema, path)";
+        let message = "a client of a table holds a secret key, so it cannot be pickled: save it with client.save_secret(path), and load it with TableClient.load(schema, path)";
         Err(plain(py, "SecretNotPickled", message))
     }
 }

@@ -6,7 +6,7 @@ use windlass_retrieval::Error;
 use crate::error::{exception, of_file, plain, raise};
 
 /// What to do about hidden keys, in Python.
-const HIDDEN_KEYS: &str = "the keys of this table are hidden by a key of its server (OPRF): the server makes, changes and serves it with that key (oprf_key=...); clients ask with client.blind(keys) and its help (OprfKey.blind_evaluate), or through LookupService.ask, which does both";
+const HIDDEN_KEYS: &str = "the server hides the keys of this table with an OPRF key: a server needs that key to make, change and serve the table (oprf_key=...), and a client asks with client.blind(keys) and the help of the server (OprfKey.blind_evaluate), or through LookupService.ask, which does both";
 
 /// The exception for an error of a lookup.
 pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {

@@ -12,10 +12,11 @@ use crate::table_errors::raise_table;
 use crate::table_oprf::Asking;
 use crate::table_rows::{row_bytes, to_records, to_rows};
 
-/// Rows that are asked for in portions, in as many questions as the longest of them takes.
+/// Rows that a client asks for in portions. The longest of them determines the number of questions.
 ///
 /// Made by :meth:`TableClient.in_portions`. The first question asks for the first portion of each
-/// row, the next ones for twice as many each time, of those rows of which more follows.
+/// row. Each further question asks for twice as many portions as the one before, for the rows that
+/// are not complete.
 ///
 /// Examples
 /// --------
@@ -55,7 +56,7 @@ impl PyTableGathering {
 
 #[pymethods]
 impl PyTableGathering {
-    /// The next question; None when all rows are there.
+    /// Makes the next question; None when all rows are complete.
     ///
     /// Returns
     /// -------
@@ -75,7 +76,7 @@ impl PyTableGathering {
         Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// Takes up the answer to the question that :meth:`query` gave last.
+    /// Reads the answer to the last question of :meth:`query`.
     ///
     /// Parameters
     /// ----------
@@ -84,7 +85,7 @@ impl PyTableGathering {
     /// Raises
     /// ------
     /// FileError, OtherContext, OtherKeyPair, NotDecryptable
-    ///     As :meth:`TableClient.rows`; then the question can be asked again.
+    ///     As :meth:`TableClient.rows`. The question can then be asked again.
     fn read(&self, py: Python<'_>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
         let (bytes, files) = (row_bytes(answer, "an answer")?, &self.files);
         let read = || -> Result<()> {
@@ -94,28 +95,28 @@ impl PyTableGathering {
         quick(py, || Ok(read()))?.map_err(|error| raise_table(py, error))
     }
 
-    /// How many rows the next question asks for; 0 when all are there.
+    /// How many rows the next question asks for; 0 when all are complete.
     #[getter]
     fn count(&self) -> usize {
         self.open().count()
     }
 
-    /// The rows, when all are there.
+    /// Returns the rows when all are complete.
     ///
     /// Returns
     /// -------
     /// list of bytes or None
-    ///     None for a key that is not there.
+    ///     None for a key that the table does not have.
     ///
     /// Raises
     /// ------
     /// FileError
-    ///     While some are not whole.
+    ///     If a row is not complete.
     fn rows<'py>(&self, py: Python<'py>) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
         Ok(to_rows(py, self.found(py)?))
     }
 
-    /// The rows as dictionaries of their columns, when all are there.
+    /// Returns the rows as dictionaries of their columns when all are complete.
     ///
     /// Returns
     /// -------

@@ -41,7 +41,7 @@ fn checked(keys: EvaluationKeys) -> Result<EvaluationKeys> {
     let top = keys.context().top_level();
     let galois = keys.galois_elements().filter_map(|element| keys.galois(element));
     if keys.relinearisation().into_iter().chain(galois).any(|key| key.level() != top) {
-        return Err(Error::MissingKey { what: "keys for the table's modulus: some are for a smaller one" });
+        return Err(Error::MissingKey { what: "keys for the modulus of the table; some are for a smaller modulus" });
     }
     Ok(keys)
 }
@@ -51,16 +51,16 @@ fn checked(keys: EvaluationKeys) -> Result<EvaluationKeys> {
 /// Parameters
 /// ----------
 /// data : bytes
-///     What :meth:`TableClient.keys` gave, or a file ``evaluation.keys`` of the command line.
+///     The result of :meth:`TableClient.keys`, or the file ``evaluation.keys`` of the command line.
 ///
 /// Raises
 /// ------
 /// FileError
-///     For bytes that are no evaluation keys, or not whole.
+///     If the bytes are not evaluation keys, or not whole.
 /// OtherContext
-///     For evaluation keys of something else than tables.
+///     If the evaluation keys are not those of a table.
 /// MissingKeys
-///     For keys of a smaller modulus than tables have.
+///     If the modulus of the keys is smaller than that of tables.
 ///
 /// Examples
 /// --------
@@ -85,7 +85,7 @@ impl PyTableKeys {
         Ok(Self { keys: Arc::new(keys), context })
     }
 
-    /// Bytes that the keys take in memory.
+    /// Bytes of the keys in memory.
     #[getter]
     fn nbytes(&self) -> u64 {
         let count = self.keys.galois_elements().count() + usize::from(self.keys.relinearisation().is_some());

@@ -11,10 +11,11 @@ use crate::runtime::quick;
 use crate::table_errors::raise_table;
 use crate::table_rows::row_bytes;
 
-/// The key that hides the keys of a table: an oblivious pseudorandom function (RFC 9497,
-/// OPRF(ristretto255, SHA-512)), of which the server alone has the key.
+/// The secret key of a server that hides the keys of its table with an oblivious pseudorandom
+/// function (RFC 9497, OPRF(ristretto255, SHA-512)).
 ///
-/// Whoever has it can test guesses against answers: it stays on the server, and it is not pickled.
+/// **Warning.** Anyone who has this key can test guesses of table keys against answers. Keep it on
+/// the server. It cannot be pickled.
 ///
 /// Examples
 /// --------
@@ -23,7 +24,7 @@ use crate::table_rows::row_bytes;
 /// >>> rows = {"ada": b"1815", "alan": b"1912"}
 /// >>> table = wl.Table.from_items(rows, oprf_key=key)
 /// >>> client = wl.TableClient(table.schema)                                # client
-/// >>> blinding = client.blind(["alan", "nobody"])
+/// >>> blinding = client.blind(["alan", "grace"])
 /// >>> helped = key.blind_evaluate(blinding.points)                         # server
 /// >>> hidden = blinding.finish(helped)                                     # client
 /// >>> answer = table.answer(client.keys(), client.query(hidden))           # server
@@ -36,13 +37,13 @@ pub struct PyOprfKey {
 
 #[pymethods]
 impl PyOprfKey {
-    /// A fresh key.
+    /// Makes a fresh key.
     #[staticmethod]
     fn generate(py: Python<'_>) -> PyResult<Self> {
         Ok(Self { key: OprfKey::generate().map_err(|error| raise_table(py, error))? })
     }
 
-    /// The key in a file that :meth:`save` or ``windlass table build --oprf-key`` wrote.
+    /// Loads the key from a file that :meth:`save` or ``windlass table build --oprf-key`` wrote.
     ///
     /// Parameters
     /// ----------
@@ -51,7 +52,7 @@ impl PyOprfKey {
     /// Raises
     /// ------
     /// MissingFile, FileError
-    ///     For a file that is not there, or is no such key.
+    ///     If the file does not exist, or is not such a key.
     ///
     /// Examples
     /// --------
@@ -69,7 +70,7 @@ impl PyOprfKey {
         Ok(Self { key: OprfKey::load(&path).map_err(|error| raise_table(py, error))? })
     }
 
-    /// Writes the key to a new file that its owner alone may read (mode 0600).
+    /// Writes the key to a new file that only its owner may read (mode 0600).
     ///
     /// Parameters
     /// ----------
@@ -78,37 +79,39 @@ impl PyOprfKey {
     /// Raises
     /// ------
     /// FileExists
-    ///     When the file is there already; then it stays as it is.
+    ///     If the file exists; it is not changed.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         self.key.save(&path).map_err(|error| of_file(py, raise_table(py, error), &path))
     }
 
-    /// Helps a client: its points, each multiplied by the key.
+    /// Helps a client: multiplies each of its points by the key.
     ///
-    /// The server learns nothing of the keys behind the points. Each point is one guess for whoever
-    /// sends it: count them where guesses shall be few.
+    /// The server learns nothing about the table keys behind the points.
+    ///
+    /// **Warning.** With each point, a client can test one guess of a table key. Limit the number
+    /// of points of a client if guesses must be few.
     ///
     /// Parameters
     /// ----------
     /// points : bytes
-    ///     :attr:`TableBlinding.points`: 32 bytes for each key.
+    ///     The attribute :attr:`TableBlinding.points`: 32 bytes for each key.
     ///
     /// Returns
     /// -------
     /// bytes
-    ///     As many, for :meth:`TableBlinding.finish`.
+    ///     As many bytes, for :meth:`TableBlinding.finish`.
     ///
     /// Raises
     /// ------
     /// FileError
-    ///     For bytes that are no points of the curve.
+    ///     If the bytes are not points of the curve.
     fn blind_evaluate<'py>(&self, py: Python<'py>, points: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let points = row_bytes(points, "the points of a client")?;
         let helped = quick(py, || Ok(self.key.blind_evaluate(&points)))?;
         Ok(PyBytes::new(py, &helped.map_err(|error| raise_table(py, error))?))
     }
 
-    /// 32 bytes that tell this key from others and say nothing of it; they stand in the schema.
+    /// The public key: 32 bytes that identify this key without revealing it. The schema holds them.
     #[getter]
     fn public<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.key.public())
@@ -120,7 +123,7 @@ impl PyOprfKey {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        let message = "the key that hides the keys of a table is not pickled: save it by name with key.save(path), and load it with OprfKey.load(path)";
+        let message = "an OPRF key is secret, so it cannot be pickled: save it with key.save(path), and load it with OprfKey.load(path)";
         Err(plain(py, "SecretNotPickled", message))
     }
 }
@@ -130,15 +133,15 @@ pub fn oprf_key_of(given: Option<&Bound<'_, PyOprfKey>>) -> Option<OprfKey> {
     given.map(|key| key.get().key.clone())
 }
 
-/// What a table's keys are hidden by: k·G in hexadecimal.
+/// The public key k·G of the function that hides the keys of a table, in hexadecimal.
 fn public_of(schema: &Schema) -> Result<&str> {
     Ok(&schema.oprf.as_ref().ok_or(Error::PlainKeys)?.public)
 }
 
-/// Keys that a client hides from the server, until its points are back.
+/// Blinded table keys of a client, before the server has helped.
 ///
-/// Made by :meth:`TableClient.blind`. It holds the keys, and random numbers that no other copy may
-/// use: it is not pickled.
+/// Made by :meth:`TableClient.blind`. It holds the keys and random numbers that must not be used
+/// twice, so it cannot be pickled.
 #[pyclass(frozen, weakref, name = "TableBlinding", module = "windlass")]
 pub struct PyTableBlinding {
     blinding: Blinding,
@@ -152,7 +155,7 @@ impl PyTableBlinding {
         let made = || -> Result<_> { Ok((public_of(schema)?.to_owned(), Blinding::new(keys)?)) };
         let (public, blinding) = quick(py, || Ok(made()))?.map_err(|error| match error {
             Error::PlainKeys => {
-                plain(py, "HiddenKeysError", "the keys of this table are not hidden: ask for them as they are")
+                plain(py, "HiddenKeysError", "the keys of this table are not hidden: ask with client.query(keys)")
             }
             error => raise_table(py, error),
         })?;
@@ -162,13 +165,13 @@ impl PyTableBlinding {
 
 #[pymethods]
 impl PyTableBlinding {
-    /// What is sent to the server, 32 bytes for each key: uniform points, whatever the keys are.
+    /// The points for the server, 32 bytes for each key. They are uniformly random for any keys.
     #[getter]
     fn points<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, self.blinding.points())
     }
 
-    /// The keys as the server's function hides them, from what :meth:`OprfKey.blind_evaluate` gave.
+    /// Computes the hidden keys from the result of :meth:`OprfKey.blind_evaluate`.
     ///
     /// Parameters
     /// ----------
@@ -181,7 +184,7 @@ impl PyTableBlinding {
     /// Raises
     /// ------
     /// FileError
-    ///     For bytes that are no points of the curve, or another number of them than was sent.
+    ///     If the bytes are not points of the curve, or not as many as were sent.
     fn finish(&self, py: Python<'_>, helped: &Bound<'_, PyAny>) -> PyResult<PyHiddenKeys> {
         let helped = row_bytes(helped, "the answer to the points")?;
         let outputs = quick(py, || Ok(self.blinding.finish(&helped)))?.map_err(|error| raise_table(py, error))?;
@@ -197,15 +200,15 @@ impl PyTableBlinding {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        Err(plain(py, "SecretNotPickled", "keys that are being hidden are not pickled: hide them again"))
+        Err(plain(py, "SecretNotPickled", "a blinding cannot be pickled: hide the keys again"))
     }
 }
 
-/// Keys of a client as the function of the server hides them.
+/// Hidden keys: table keys of a client after the function of the server.
 ///
-/// Made by :meth:`TableBlinding.finish`. They stand for the keys in :meth:`TableClient.query`,
-/// :meth:`TableClient.rows` and :meth:`TableClient.records`, for as many questions as you like;
-/// whoever has them can ask for those rows and read them.
+/// Made by :meth:`TableBlinding.finish`. Give them to :meth:`TableClient.query`,
+/// :meth:`TableClient.rows` and :meth:`TableClient.records` instead of the keys, in any number of
+/// questions. Anyone who has them can ask for those rows and read them.
 #[pyclass(frozen, weakref, name = "HiddenKeys", module = "windlass")]
 pub struct PyHiddenKeys {
     outputs: Vec<[u8; OUTPUT]>,
@@ -223,7 +226,11 @@ impl PyHiddenKeys {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
-        Err(plain(py, "SecretNotPickled", "hidden keys open rows of their table and are not pickled: hide them again"))
+        Err(plain(
+            py,
+            "SecretNotPickled",
+            "hidden keys open rows of their table, so they cannot be pickled: hide the keys again",
+        ))
     }
 }
 

@@ -35,9 +35,9 @@ pub fn plan_for(rows: RowStatistics, by: By, slack: f64, wish: &Wish) -> retriev
     }
 }
 
-/// How a table would be laid out, and what it would take: nothing is made.
+/// The layout of a table, its sizes and its time, without making the table.
 ///
-/// Made by :func:`table_plan`; ``print(plan)`` shows all of it.
+/// Made by :func:`table_plan`. ``print(plan)`` shows all of it.
 #[pyclass(frozen, name = "TablePlan", module = "windlass")]
 pub struct PyTablePlan {
     plan: Plan,
@@ -45,7 +45,7 @@ pub struct PyTablePlan {
 
 #[pymethods]
 impl PyTablePlan {
-    /// Bytes of a client's evaluation keys, sent once.
+    /// Bytes of the evaluation keys of a client, which sends them once.
     #[getter]
     fn keys_bytes(&self) -> u64 {
         self.plan.sizes.keys
@@ -63,8 +63,8 @@ impl PyTablePlan {
         self.plan.traffic[1]
     }
 
-    /// Bytes of the first question for one row where rows are asked for in portions
-    /// (:meth:`TableClient.in_portions`): the only one of a short row.
+    /// Bytes of the first question for one row in portions (:meth:`TableClient.in_portions`). A
+    /// short row needs only this one.
     #[getter]
     fn portion_query_bytes(&self) -> u64 {
         self.plan.portion[0]
@@ -76,7 +76,7 @@ impl PyTablePlan {
         self.plan.portion[1]
     }
 
-    /// Portions of the longest row: as many every question for a whole row asks for.
+    /// Portions of the longest row. Every question for a whole row asks for so many.
     #[getter]
     fn portions(&self) -> usize {
         self.plan.schema.portions()
@@ -88,19 +88,19 @@ impl PyTablePlan {
         self.plan.sizes.prepared
     }
 
-    /// Seconds that preparing takes on one core of the machine of the record.
+    /// Seconds to prepare the table on one core of the reference machine.
     #[getter]
     fn prepare_seconds(&self) -> f64 {
         self.plan.seconds.prepare
     }
 
-    /// Seconds that the answer to one query takes on one core of that machine.
+    /// Seconds to answer one query on one core of the reference machine.
     #[getter]
     fn answer_seconds(&self) -> f64 {
         self.plan.seconds.answer
     }
 
-    /// log2 of the work of the best known attack.
+    /// The security in bits: log2 of the work of the best known attack.
     #[getter]
     fn security_bits(&self) -> f64 {
         self.plan.schema.shape.moduli.params().map_or(0.0, |params| params.security().bits)
@@ -125,22 +125,22 @@ impl PyTablePlan {
     }
 }
 
-/// What a table of so many rows would take: sizes and seconds, before anything is made.
+/// Plans a table: its layout, sizes and seconds, without making it.
 ///
 /// Parameters
 /// ----------
 /// rows : int
 ///     How many.
 /// bytes : int
-///     Bytes of each; of the longest, where they differ.
+///     Bytes of each row, or of the longest row if lengths differ.
 /// keyed : bool
-///     Whether rows are asked for by a key, rather than by their number.
+///     Whether clients ask for rows by key, not by number.
 /// hidden : bool
 ///     Whether keys are hidden (``oprf_key=...`` of :meth:`Table.from_items`).
 /// room : int, optional
-///     Rows that there shall be room for.
+///     The number of rows that the table must have room for.
 /// most_keys, most_query, most_answer : int, optional
-///     Most bytes of a client's keys, of the query for one row, of its answer.
+///     The maximum bytes of the keys of a client, of the query for one row, and of its answer.
 ///
 /// Returns
 /// -------
@@ -149,9 +149,9 @@ impl PyTablePlan {
 /// Raises
 /// ------
 /// NoParameters
-///     When no layout keeps to all limits.
+///     If no layout is within all limits.
 /// ParameterError
-///     For hidden keys of a table without keys.
+///     If ``hidden`` is given without ``keyed``.
 ///
 /// Examples
 /// --------
@@ -183,7 +183,7 @@ pub fn table_plan(
         (true, false) => By::Key,
         // Every key that hides keys gives the same layout.
         (true, true) => By::HiddenKey([0; POINT]),
-        (false, true) => return Err(plain(py, "ParameterError", "hidden keys are for tables by key: keyed=True")),
+        (false, true) => return Err(plain(py, "ParameterError", "hidden keys need a table by key: give keyed=True")),
     };
     let plan = quick(py, || Ok(plan_for(statistics, by, 1.0, &wish)))?;
     Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })

@@ -57,7 +57,7 @@ fn look<T>(given: &Bound<'_, PyAny>, what: &str, look: impl FnOnce(&[u8]) -> T) 
     if let Ok(bytes) = given.cast::<PyBytes>() {
         return Ok(look(bytes.as_bytes()));
     }
-    let refused = |_| plain(given.py(), "DTypeError", format!("{what} is bytes, not {}", kind(given)));
+    let refused = |_| plain(given.py(), "DTypeError", format!("{what} must be bytes, not {}", kind(given)));
     Ok(look(Bytes::of(given).map_err(refused)?.slice()?))
 }
 
@@ -77,7 +77,7 @@ pub fn key_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
         return Ok(text.to_str()?.as_bytes().to_vec());
     }
     if given.is_instance_of::<PyBool>() {
-        return Err(plain(py, "DTypeError", format!("a key is bytes, text or a whole number, not {}", given.repr()?)));
+        return Err(plain(py, "DTypeError", format!("a key must be bytes, text or an integer, not {}", given.repr()?)));
     }
     // Numbers of NumPy have a buffer, too.
     if let Ok(number) = PyModule::import(py, "operator")?.getattr("index")?.call1((given,)) {
@@ -86,10 +86,10 @@ pub fn key_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     // So have other numbers: their bytes are those of the machine, and no key.
     if !has_bytes(given) {
         let message =
-            format!("a key, where it is no text and no whole number, is bytes, not {}: {}", kind(given), given.repr()?);
+            format!("a key that is neither text nor an integer must be bytes, not {}: {}", kind(given), given.repr()?);
         return Err(plain(py, "DTypeError", message));
     }
-    look(given, "a key, where it is no text and no whole number,", <[u8]>::to_vec)
+    look(given, "a key that is neither text nor an integer", <[u8]>::to_vec)
 }
 
 /// Whether it has a buffer whose items are bytes, and is no scalar of NumPy. (Dates of NumPy have
@@ -107,10 +107,10 @@ fn has_bytes(given: &Bound<'_, PyAny>) -> bool {
 pub fn rows_of(rows: &Bound<'_, PyAny>) -> PyResult<Packed> {
     let py = rows.py();
     if is_one(rows) || rows.hasattr("items")? {
-        return Err(plain(py, "DTypeError", format!("rows are an iterable of bytes, not {}", kind(rows))));
+        return Err(plain(py, "DTypeError", format!("rows must be an iterable of bytes, not {}", kind(rows))));
     }
     let mut packed = Packed::default();
-    for row in iterate(rows, "rows are an iterable of bytes")? {
+    for row in iterate(rows, "rows must be an iterable of bytes")? {
         look(&row?, "a row", |bytes| packed.push(bytes))?;
     }
     Ok(packed)
@@ -133,7 +133,7 @@ pub fn pairs_of<'py>(given: &Bound<'py, PyAny>, wanted: &str) -> PyResult<Vec<(B
 /// Keys and rows.
 pub fn items_of(items: &Bound<'_, PyAny>) -> PyResult<(Packed, Packed)> {
     let (mut keys, mut rows) = (Packed::default(), Packed::default());
-    for (key, row) in pairs_of(items, "items are a mapping, or pairs of a key and a row")? {
+    for (key, row) in pairs_of(items, "items must be a mapping, or pairs of a key and a row")? {
         keys.push(&key_bytes(&key)?);
         look(&row, "a row", |bytes| rows.push(bytes))?;
     }
@@ -142,8 +142,8 @@ pub fn items_of(items: &Bound<'_, PyAny>) -> PyResult<(Packed, Packed)> {
 
 /// Whether it is one key, rather than an iterable of keys.
 ///
-/// Whatever holds bytes is one key, a memoryview too, whose items are integers; arrays of NumPy and
-/// of the module `array` are lists of numbers.
+/// An object that holds bytes is one key, also a memoryview, whose items are integers. Arrays of
+/// NumPy and of the module `array` are lists of numbers.
 fn is_one(given: &Bound<'_, PyAny>) -> bool {
     let is_array = || ["dtype", "typecode"].iter().any(|name| given.hasattr(*name).unwrap_or(false));
     let is_plain = given.is_instance_of::<PyBytes>() || given.is_instance_of::<PyString>();

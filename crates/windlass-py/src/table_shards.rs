@@ -9,10 +9,11 @@ use windlass_retrieval::{PartialAnswer, Shard};
 
 use crate::table_version::{Asked, Version, all_asked, asked};
 
-/// A block of the columns of a table: what one of several machines answers with.
+/// A block of columns of a table, with which one of several machines computes its part of an
+/// answer.
 ///
-/// Made by :meth:`Table.shard`. It stays with the version of the table that it was made from. Of a
-/// table in a directory only the pages of the block are read.
+/// Made by :meth:`Table.shard`. It keeps the version of the table that it was made from. For a
+/// table in a directory, only the pages of the block are read.
 ///
 /// Examples
 /// --------
@@ -36,32 +37,32 @@ impl PyTableShard {
 
 #[pymethods]
 impl PyTableShard {
-    /// Its number, from 0.
+    /// The number of the shard, counted from 0.
     #[getter]
     fn index(&self) -> usize {
         self.shard.index()
     }
 
-    /// How many there are.
+    /// The number of shards.
     #[getter]
     fn of(&self) -> usize {
         self.shard.count()
     }
 
-    /// Its columns.
+    /// The range of columns of the shard.
     #[getter]
     fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let columns = self.shard.columns();
         py.get_type::<pyo3::types::PyRange>().call1((columns.start, columns.end))
     }
 
-    /// What names the version of the table, in hexadecimal; zeros for a table in memory.
+    /// The name of the version of the table, in hexadecimal; zeros for a table in memory.
     #[getter]
     fn version(&self) -> String {
         hex(self.version.table.version())
     }
 
-    /// The part of the answer to a query.
+    /// Computes the part of this shard in the answer to a query.
     ///
     /// Parameters
     /// ----------
@@ -71,8 +72,8 @@ impl PyTableShard {
     /// Returns
     /// -------
     /// bytes
-    ///     For :meth:`Table.combine`; the shard did the same work whether the row is in its block or
-    ///     not, and does not know.
+    ///     For :meth:`Table.combine`. The shard does the same work for every row and does not learn
+    ///     whether the row is in its block.
     ///
     /// Raises
     /// ------
@@ -87,8 +88,8 @@ impl PyTableShard {
         Ok(self.parts(py, vec![asked(keys, query)?])?.remove(0))
     }
 
-    /// The parts of the answers to queries of any number of clients, which share passes through the
-    /// block.
+    /// Computes the parts of the answers to queries of any number of clients, which share passes
+    /// through the block.
     ///
     /// Parameters
     /// ----------
@@ -101,7 +102,7 @@ impl PyTableShard {
     /// Raises
     /// ------
     /// WindlassError
-    ///     As :meth:`answer`; then there is no part of any of them.
+    ///     As :meth:`answer`. No part of any answer is then returned.
     fn answer_all<'py>(&self, py: Python<'py>, queries: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         self.parts(py, all_asked(queries)?)
     }

@@ -36,7 +36,7 @@ impl Version {
     }
 }
 
-/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
+/// How often bins that cannot hold all entries are planned again, each time with a twentieth more.
 const TRIES: u32 = 8;
 
 impl Version {
@@ -76,7 +76,7 @@ impl Version {
             }
             match make(&plan, (&rows, keyed.as_deref()), oprf, directory, observer) {
                 Err(Error::Full { key }) if like.is_some() => {
-                    return Err(Error::OtherLayout { reason: format!("no place for the key '{key}' is left") });
+                    return Err(Error::OtherLayout { reason: format!("the table has no space for the key '{key}'") });
                 }
                 Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
                 made => return Ok(Self::new(made?)),
@@ -110,7 +110,7 @@ fn like_known(known: &Schema, source: &Source, rows: RowStatistics) -> retrieval
     let keyed = matches!(known.contents, Contents::Keywords(_));
     if keyed != source.keys.is_some() || (&known.fields, &known.key) != (&source.fields, &source.key) {
         let by = if keyed { "key" } else { "number" };
-        let reason = format!("it is for rows by {by}, with the columns '{}'", known.fields.join(","));
+        let reason = format!("it describes rows by {by} with the columns '{}'", known.fields.join(","));
         return Err(Error::OtherLayout { reason });
     }
     Plan::like(known, rows)
@@ -126,7 +126,7 @@ pub fn asked(keys: &Bound<'_, PyAny>, query: &Bound<'_, PyAny>) -> PyResult<Aske
 
 /// Those of several clients.
 pub fn all_asked(queries: &Bound<'_, PyAny>) -> PyResult<Vec<Asked>> {
-    let queries = pairs_of(queries, "queries are pairs of keys and bytes")?;
+    let queries = pairs_of(queries, "queries must be pairs of keys and bytes")?;
     queries.iter().map(|(keys, query)| asked(keys, query)).collect()
 }
 

@@ -20,20 +20,20 @@ use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_
 use crate::table_shards::PyTableShard;
 use crate::table_version::{Asked, Version, all_asked, asked, check, combine};
 
-/// A prepared table that is asked without being told for which row.
+/// A prepared table. Clients ask for rows, and the table does not learn which.
 ///
-/// Made by :meth:`from_rows`, :meth:`from_items` or :meth:`from_arrow`, in memory or in a directory;
-/// a table in a directory is mapped, so that any number of processes share one copy, and can be
-/// changed while it is asked.
+/// Made by :meth:`from_rows`, :meth:`from_items` or :meth:`from_arrow`, in memory or in a
+/// directory. A table in a directory is mapped, so any number of processes share one copy. It can
+/// be changed while clients ask.
 ///
 /// Examples
 /// --------
 /// >>> import windlass as wl
 /// >>> table = wl.Table.from_items({"ada": b"1815", "alan": b"1912"})       # server
 /// >>> client = wl.TableClient(table.schema)                                # client
-/// >>> keys, query = client.keys(), client.query(["alan", "nobody"])
+/// >>> keys, query = client.keys(), client.query(["alan", "grace"])
 /// >>> answer = table.answer(keys, query)                                   # server
-/// >>> client.rows(answer, ["alan", "nobody"])                              # client
+/// >>> client.rows(answer, ["alan", "grace"])                              # client
 /// [b'1912', None]
 #[pyclass(frozen, weakref, name = "Table", module = "windlass")]
 pub struct PyTable {
@@ -71,7 +71,7 @@ impl PyTable {
     }
 
     fn place(&self, py: Python<'_>) -> PyResult<&Path> {
-        let message = "a table in memory cannot be changed: make it in a directory (directory=...)";
+        let message = "a table in memory cannot be changed: make the table in a directory (directory=...)";
         self.directory.as_deref().ok_or_else(|| plain(py, "ParameterError", message))
     }
 
@@ -116,33 +116,33 @@ impl PyTable {
 
 #[pymethods]
 impl PyTable {
-    /// A table of rows that are asked for by their number, from 0.
+    /// Prepares a table whose rows have numbers, counted from 0.
     ///
     /// Parameters
     /// ----------
     /// rows : iterable of bytes
-    ///     At least one; of any lengths.
+    ///     At least one row, of any lengths.
     /// directory : str or os.PathLike, optional
-    ///     Where the prepared table is written; in memory without. What was begun there with the
-    ///     same rows goes on where it was stopped.
+    ///     Where the prepared table is written; by default in memory. A preparation with the same
+    ///     rows that was stopped continues.
     /// room : int, optional
-    ///     Rows that there shall be room for.
+    ///     The number of rows that the table must have room for.
     /// most_keys, most_query, most_answer : int, optional
-    ///     Most bytes of a client's keys, of the query for one row, of its answer.
+    ///     The maximum bytes of the keys of a client, of the query for one row, and of its answer.
     /// like : bytes, optional
-    ///     The schema of a table that clients know: the new table has the same one, so that they go
-    ///     on. Without it a table has a new schema, which every client must accept.
+    ///     The schema of a table that clients know. The new table keeps it, so clients continue
+    ///     without a change. Without it the table has a new schema, which every client must accept.
     /// progress : bool or callable, optional
-    ///     False for no bar; or what is called with (done, count).
+    ///     False shows no progress bar; a callable is called with (done, count).
     ///
     /// Raises
     /// ------
     /// ParameterError
-    ///     Without rows.
+    ///     If there are no rows.
     /// NoParameters
-    ///     When no layout keeps to all limits; for rows that do not fit the schema of `like`.
+    ///     If no layout is within all limits, or rows do not fit the schema of `like`.
     /// FileError
-    ///     For a directory that cannot be written, or holds another table.
+    ///     If the directory cannot be written, or holds another table.
     ///
     /// Examples
     /// --------
@@ -171,26 +171,26 @@ impl PyTable {
         Self::make(class.py(), source, wish, (like, None), directory, progress)
     }
 
-    /// A table of rows that are asked for by a key. Keys are not published.
+    /// Prepares a table whose rows have keys. The keys are not published.
     ///
     /// Parameters
     /// ----------
     /// items : mapping, or iterable of pairs
-    ///     Keys are bytes, text (which is taken as UTF-8) or whole numbers (as their digits), and
-    ///     occur once; rows are bytes.
+    ///     Keys are bytes, text (encoded as UTF-8) or integers (as their digits), each different
+    ///     from the others. Rows are bytes.
     /// directory, room, most_keys, most_query, most_answer, like, progress
     ///     As for :meth:`from_rows`.
     /// oprf_key : OprfKey, optional
-    ///     Hides the keys: clients learn of the table what the owner of this key helps them to ask
-    ///     for, and nothing else (:class:`OprfKey`). Rows are padded to the longest, and have at most
-    ///     about 2 KB (the refusal says how much).
+    ///     Hides the keys. Clients learn only the rows that the owner of this key helps them to ask
+    ///     for (:class:`OprfKey`). Rows are padded to the longest and have at most about 2 KB (the
+    ///     error states the limit).
     ///
     /// Raises
     /// ------
     /// DuplicateKey
-    ///     For a key that occurs twice.
+    ///     If a key occurs twice.
     /// HiddenKeysError
-    ///     When `like` hides keys and `oprf_key` is not its key, or is missing; and the reverse.
+    ///     If `like` hides keys and `oprf_key` is missing or another key, or the reverse.
     /// ParameterError, NoParameters, FileError
     ///     As :meth:`from_rows`.
     ///
@@ -223,21 +223,22 @@ impl PyTable {
         Self::make(class.py(), source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
-    /// A table of the rows of anything that pyarrow reads.
+    /// Prepares a table from any source that pyarrow reads.
     ///
-    /// All columns of a row are encoded as the command line encodes a line of CSV, binary columns
-    /// byte for byte. :meth:`TableClient.records` gives dictionaries back: whole numbers, floating
-    /// point (as float), decimals, booleans, text, binary, dates, timestamps (to microseconds, those
-    /// with a zone in UTC) and nulls are restored; other types are refused.
+    /// All columns of a row are encoded as the command line encodes a line of CSV, and binary
+    /// columns byte for byte. :meth:`TableClient.records` restores dictionaries with integers,
+    /// floating-point numbers (as float), decimals, booleans, text, binary, dates, timestamps (to
+    /// microseconds, those with a zone in UTC) and nulls. Other types are refused.
     ///
     /// Parameters
     /// ----------
     /// source : pyarrow.Table, pyarrow.RecordBatchReader, pandas.DataFrame, str or os.PathLike
-    ///     A path is read by ``pyarrow.dataset``: a Parquet, Feather or CSV file (by its ending), or
-    ///     a directory of Parquet. Of a frame of pandas it is the columns, and the index if it has a
-    ///     name. Whatever else has ``__arrow_c_stream__`` is taken as well.
+    ///     ``pyarrow.dataset`` reads a path: a Parquet, Feather or CSV file (by its ending), or a
+    ///     directory of Parquet files. A frame of pandas gives its columns, and its index if that
+    ///     has a name. Any other object with ``__arrow_c_stream__`` is accepted.
     /// key : str, optional
-    ///     The column that names each row once; without it rows are asked for by number.
+    ///     The column with a different value in each row, the key of the row. Without it, clients
+    ///     ask for rows by number.
     /// directory, room, most_keys, most_query, most_answer, like, progress
     ///     As for :meth:`from_rows`.
     /// oprf_key : OprfKey, optional
@@ -246,13 +247,13 @@ impl PyTable {
     /// Raises
     /// ------
     /// MissingPackage
-    ///     Without pyarrow: ``pip install windlass[arrow]``.
+    ///     If pyarrow is not installed: ``pip install windlass[arrow]``.
     /// DTypeError
-    ///     For a column of a type that is not restored.
+    ///     If a column has another type.
     /// ValueRangeError
-    ///     For dates and timestamps outside the years 1 to 9999.
+    ///     If a date or timestamp is outside the years 1 to 9999.
     /// UnknownName, DuplicateKey, ParameterError
-    ///     For a key column that is not there, repeats itself or has nulls.
+    ///     If the key column does not exist, has equal values or has nulls.
     ///
     /// Examples
     /// --------
@@ -282,7 +283,7 @@ impl PyTable {
     ) -> PyResult<Self> {
         let py = class.py();
         if oprf_key.is_some() && key.is_none() {
-            let message = "an OPRF key hides the keys of rows: name their column (key=...)";
+            let message = "an OPRF key hides the keys of rows: name the column of keys (key=...)";
             return Err(plain(py, "ParameterError", message));
         }
         let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
@@ -291,18 +292,20 @@ impl PyTable {
         Self::make(py, source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
-    /// Opens a table that was made in a directory, by this package or by the command line.
+    /// Opens a table in a directory that this package or the command line made.
     ///
     /// Parameters
     /// ----------
     /// directory : str or os.PathLike
     /// verify : bool
-    ///     Whether the checksums of all pieces are computed, which reads them once.
+    ///     Whether to verify the checksums of all pieces, which reads each piece once.
+    ///
+    ///     **Warning.** Without the check, a damaged piece gives wrong rows without an error.
     ///
     /// Raises
     /// ------
     /// FileError
-    ///     When something is missing or damaged; the message names the file.
+    ///     If something is missing or damaged; the message names the file.
     ///
     /// Examples
     /// --------
@@ -326,7 +329,7 @@ impl PyTable {
         Ok(Self { current: RwLock::new(Arc::new(version)), directory: Some(directory) })
     }
 
-    /// What is published: the layout and the names of columns, no row and no key.
+    /// The schema to publish: the layout and the names of columns, without rows and keys.
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.current().table.schema().to_json())
@@ -339,25 +342,25 @@ impl PyTable {
         Plan::of(version.table.setting(), version.table.schema().clone(), 0).explain()
     }
 
-    /// The hash of the schema, in hexadecimal: what queries and answers carry.
+    /// The hash of the schema in hexadecimal, which queries and answers state.
     #[getter]
     fn schema_hash(&self) -> String {
         hex(&self.current().table.schema().hash())
     }
 
-    /// Selections that ask for one row.
+    /// The number of selections of a query for one row.
     #[getter]
     fn selections(&self) -> usize {
         self.current().table.schema().selections()
     }
 
-    /// Bytes of the longest file of evaluation keys that a client sends.
+    /// The maximum bytes of the evaluation keys that a client sends.
     #[getter]
     fn longest_keys(&self) -> usize {
         retrieval::longest_keys(self.current().table.setting())
     }
 
-    /// Bytes of the longest query of so many selections.
+    /// The maximum bytes of a query of so many selections.
     fn longest_query(&self, selections: Natural) -> usize {
         let version = self.current();
         retrieval::longest_query(version.table.setting(), version.table.schema(), selections.0 as usize)
@@ -369,7 +372,7 @@ impl PyTable {
         self.current().table.schema().oprf.is_some()
     }
 
-    /// Refuses another key than the one that hides the keys of this table.
+    /// Checks that this OPRF key hides the keys of the table.
     ///
     /// Parameters
     /// ----------
@@ -378,12 +381,12 @@ impl PyTable {
     /// Raises
     /// ------
     /// HiddenKeysError
-    ///     For another key, and for a table whose keys are not hidden.
+    ///     If it is another key, or the keys of the table are not hidden.
     fn check_oprf_key(&self, py: Python<'_>, oprf_key: &PyOprfKey) -> PyResult<()> {
         self.current().table.check_oprf_key(&oprf_key.key).map_err(|error| raise_table(py, error))
     }
 
-    /// Where it is, unless it is in memory.
+    /// The directory of the table; None if it is in memory.
     #[getter]
     fn directory(&self) -> Option<PathBuf> {
         self.directory.clone()
@@ -396,28 +399,28 @@ impl PyTable {
         version.table.schema().shape.sizes(version.table.setting()).prepared
     }
 
-    /// The answer to a query.
+    /// Computes the answer to a query, in one pass through the whole table.
     ///
     /// Parameters
     /// ----------
     /// keys : TableKeys or bytes
-    ///     The client's evaluation keys; bytes are parsed anew in each call.
+    ///     The evaluation keys of the client. Bytes are parsed in each call.
     /// query : bytes
     ///
     /// Returns
     /// -------
     /// bytes
-    ///     What the client reads the rows from. It tells nobody else anything, and the server does
-    ///     the same work for every row, whether it is there or not.
+    ///     The answer, which only the client can decrypt. The server does the same work for every
+    ///     row, also for one that the table does not have.
     ///
     /// Raises
     /// ------
     /// OtherContext
-    ///     For a query for another table.
+    ///     If the query is for another table.
     /// OtherKeyPair
-    ///     For keys and a query of two clients.
+    ///     If keys and query belong to two clients.
     /// MissingKeys, FileError
-    ///     For keys that do not suffice; for bytes that are not what they should be.
+    ///     If the keys do not suffice, or the bytes are not keys or not a query.
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -427,7 +430,8 @@ impl PyTable {
         Ok(self.answers(py, vec![asked(keys, query)?])?.remove(0))
     }
 
-    /// The answers to queries of any number of clients, which share passes through the table.
+    /// Computes the answers to queries of any number of clients, which share passes through the
+    /// table.
     ///
     /// Parameters
     /// ----------
@@ -440,7 +444,7 @@ impl PyTable {
     /// Raises
     /// ------
     /// WindlassError
-    ///     As :meth:`answer`; then there is no answer to any of them.
+    ///     As :meth:`answer`. No answer is then returned.
     ///
     /// Examples
     /// --------
@@ -455,18 +459,18 @@ impl PyTable {
         self.answers(py, all_asked(queries)?)
     }
 
-    /// Looks whether a query can be answered with these keys; nothing is computed.
+    /// Checks whether a query can be answered with these keys, without computing the answer.
     ///
     /// Parameters
     /// ----------
     /// keys : TableKeys or bytes
     /// query : bytes, optional
-    ///     Without it only the keys are looked at.
+    ///     Without it only the keys are checked.
     ///
     /// Returns
     /// -------
     /// int
-    ///     How many selections the query has: :attr:`selections` for each row that it asks for.
+    ///     The number of selections of the query: :attr:`selections` for each row.
     ///
     /// Raises
     /// ------
@@ -488,22 +492,22 @@ impl PyTable {
         checked.map_err(|error| raise_table(py, error))
     }
 
-    /// One of the blocks of columns that the table is cut into, for machines that hold one each.
+    /// Takes one of the blocks of columns of the table, for machines that hold one block each.
     ///
     /// Parameters
     /// ----------
     /// index : int
-    ///     Which, from 0.
+    ///     The number of the block, counted from 0.
     /// of : int
-    ///     How many there are.
+    ///     The number of blocks.
     ///
     /// Raises
     /// ------
     /// NoShards
-    ///     Where the columns do not come to that number of blocks of one power of two; its attribute
-    ///     ``possible`` has the numbers that they come to.
+    ///     If the columns cannot be cut into that number of blocks; the attribute ``possible``
+    ///     lists the numbers that are possible.
     /// ParameterError
-    ///     For an index beyond.
+    ///     If the index is too large.
     ///
     /// Examples
     /// --------
@@ -518,31 +522,36 @@ impl PyTable {
     fn shard(&self, py: Python<'_>, index: Natural, of: Natural) -> PyResult<PyTableShard> {
         let version = self.current();
         let shards = version.table.shards(of.0 as usize).map_err(|error| raise_table(py, error))?;
-        let beyond =
-            || plain(py, "ParameterError", format!("shards of {} have numbers below that, not {}", of.0, index.0));
+        let beyond = || {
+            plain(
+                py,
+                "ParameterError",
+                format!("the number of a shard of {} must be below that, not {}", of.0, index.0),
+            )
+        };
         let shard = *shards.get(index.0 as usize).ok_or_else(beyond)?;
         Ok(PyTableShard::new(version, shard))
     }
 
-    /// The answer to a query out of the parts of all shards, in any order.
+    /// Combines the parts of all shards, in any order, to the answer to a query.
     ///
     /// Parameters
     /// ----------
     /// keys : TableKeys or bytes
     /// query : bytes
     /// parts : iterable of bytes
-    ///     What :meth:`TableShard.answer` gave, of each shard once.
+    ///     The result of :meth:`TableShard.answer` of each shard, once.
     ///
     /// Returns
     /// -------
     /// bytes
-    ///     What :meth:`answer` gives, bit for bit. No row of the table is read for it.
+    ///     The same bits as :meth:`answer`. No row of the table is read.
     ///
     /// Raises
     /// ------
     /// PartError
-    ///     When a part is missing or doubled, or is of another query, version of the table or number
-    ///     of shards.
+    ///     If a part is missing, occurs twice, or belongs to another query, version of the table or
+    ///     number of shards.
     /// WindlassError
     ///     As :meth:`answer`.
     fn combine<'py>(
@@ -560,28 +569,29 @@ impl PyTable {
         Ok(PyBytes::new(py, &answer.map_err(|error| raise_table(py, error))?))
     }
 
-    /// Adds and replaces rows of a table in a directory: all of them, or none.
+    /// Adds and replaces rows of a table in a directory. Either all rows are changed or none.
     ///
-    /// Whoever has the table open sees the version before or the one after, never half of both.
+    /// A process that has the table open sees the version before or the version after, never a
+    /// mixture.
     ///
     /// Parameters
     /// ----------
     /// rows : mapping, or iterable of pairs
-    ///     From keys (of numbers, where rows are asked for by number; the one after the last adds a
-    ///     row) to rows.
+    ///     Keys and their new rows. For rows by number the keys are numbers, and the number after
+    ///     the last adds a row.
     /// progress : bool or callable, optional
     /// oprf_key : OprfKey, optional
-    ///     The key that hides the keys of the table, where it hides them.
+    ///     The OPRF key of the table, if its keys are hidden.
     ///
     /// Raises
     /// ------
     /// HiddenKeysError
-    ///     Where that key is missing, or is another one.
+    ///     If that key is missing or another one.
     /// TableFull
-    ///     When there is no room left.
+    ///     If the table has no room left.
     /// ParameterError
-    ///     For a row that is longer than the longest was (of another length, where all had one), a
-    ///     number beyond the table, or a table in memory.
+    ///     If a row is longer than the longest row of the table was (or, if all rows had one
+    ///     length, has another length), a number is beyond the table, or the table is in memory.
     ///
     /// Examples
     /// --------
@@ -600,7 +610,7 @@ impl PyTable {
         oprf_key: Option<&Bound<'_, PyOprfKey>>,
     ) -> PyResult<()> {
         self.place(py)?;
-        let pairs = pairs_of(rows, "rows to set are a mapping, or pairs of a key and a row")?;
+        let pairs = pairs_of(rows, "rows to set must be a mapping, or pairs of a key and a row")?;
         if self.is_keyed() {
             let change = |(key, row): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
                 Ok(KeyChange::Set(key_bytes(key)?, row_bytes(row, "a row")?))
@@ -615,12 +625,12 @@ impl PyTable {
         self.change(py, progress, move |place, observer| retrieval::Table::change_rows(place, &changes, observer))
     }
 
-    /// Removes rows from a table in a directory; rows by number become empty.
+    /// Removes rows from a table in a directory. Rows by number become empty.
     ///
     /// Parameters
     /// ----------
     /// keys : iterable, or one key
-    ///     A key that is not there is no error.
+    ///     The keys or numbers of the rows. A key that the table does not have is ignored.
     /// progress : bool or callable, optional
     /// oprf_key : OprfKey, optional
     ///     As for :meth:`set`.
@@ -630,7 +640,7 @@ impl PyTable {
     /// HiddenKeysError
     ///     As :meth:`set`.
     /// ParameterError
-    ///     For a number beyond the table, or a table in memory.
+    ///     If a number is beyond the table, or the table is in memory.
     ///
     /// Examples
     /// --------
@@ -657,12 +667,12 @@ impl PyTable {
         self.change(py, progress, move |place, observer| retrieval::Table::change_rows(place, &changes, observer))
     }
 
-    /// Takes the version that is in the directory now; whether that is another one.
+    /// Switches to the version that is in the directory now. Returns whether it is another one.
     ///
     /// Raises
     /// ------
     /// FileError
-    ///     When it cannot be opened; then this version stays.
+    ///     If it cannot be opened. The present version then stays.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         let Some(place) = self.directory.clone() else { return Ok(false) };
         let known = *self.current().table.version();
@@ -697,7 +707,7 @@ impl PyTable {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let message = "a table in memory is not pickled: make it in a directory, which other processes map";
+        let message = "a table in memory cannot be pickled: make the table in a directory, which other processes map";
         let place = self.directory.as_ref().ok_or_else(|| plain(py, "ParameterError", message))?;
         crate::pickle::reduce(py, "restore_table", (place.as_os_str(),))
     }

@@ -17,8 +17,8 @@ fn quarter(bin: usize, overhead: usize) -> usize {
     ((bin - BIN) / 4).saturating_sub(overhead).max(1)
 }
 
-/// Entries that a bin with room for `most` takes in the mean, where each may lie in one bin alone: the
-/// fullest of Poisson bins is six standard deviations above the mean.
+/// The mean number of entries of a bin with room for `most`, if each entry may lie in only one bin:
+/// the fullest of Poisson bins is six standard deviations above the mean.
 fn mean_of_fullest(most: f64) -> Option<f64> {
     let mean = most + 18.0 - (36.0 * most + 324.0).sqrt();
     (mean >= 1.0).then_some(mean)

@@ -188,7 +188,7 @@ impl Client {
         self.namer.check(&table, portions, &answer.name)?;
         let (expected, got) = (selections.len(), answer.parts.len());
         if got != expected {
-            return Err(Error::Mismatch { what: "the answer's number of selections", got, expected });
+            return Err(Error::Mismatch { what: "the list of selections of the answer", got, expected });
         }
         let (shape, each) = (&self.schema.shape, self.selections_of(portions));
         let record = |(number, (part, &selection)): (usize, (&Part, &Selection))| {
@@ -226,6 +226,6 @@ mod tests {
         answer.parts[1].second[0] ^= half;
         let refused = client.rows(&answer, &[2, 0, 1]).unwrap_err();
         assert_eq!(refused, Error::NotDecryptable { number: Some(1) });
-        assert!(refused.to_string().contains("first at number 1 (from 0)"), "{refused}");
+        assert!(refused.to_string().contains("first at number 1 (counted from 0)"), "{refused}");
     }
 }

@@ -40,7 +40,7 @@ impl World {
         Self { setting, keys, rng }
     }
 
-    /// Whatever residues: those of a ciphertext look no different.
+    /// Any residues: those of a ciphertext look the same.
     fn parts(&mut self) -> Parts {
         let mut seed = [0; 32];
         self.rng.fill_bytes(&mut seed);

@@ -19,7 +19,9 @@ pub enum Error {
     #[error("the table has no rows: give at least one")]
     Empty,
     /// A row is longer than the rows of its table.
-    #[error("row {row} has {bytes} bytes, the rows of this table at most {most}: make the table anew for longer rows")]
+    #[error(
+        "row {row} has {bytes} bytes, but rows of this table have at most {most}: make a new table for longer rows"
+    )]
     RowTooLong {
         /// Its number.
         row: usize,
@@ -30,7 +32,7 @@ pub enum Error {
     },
     /// A row is shorter than the rows of a table in which all have one length.
     #[error(
-        "row {row} has {bytes} bytes, all rows of this table have {all}: fill it up, or make the table anew with rows that differ in length"
+        "row {row} has {bytes} bytes, but every row of this table has {all}: pad the row, or make a new table with rows of different lengths"
     )]
     RowTooShort {
         /// Its number.
@@ -42,7 +44,7 @@ pub enum Error {
     },
     /// An entry does not fit a bin of a table of keywords.
     #[error(
-        "the row of key '{key}' has {bytes} bytes, a row of this table at most {most}: shorten it, or make the table anew for longer rows"
+        "the row of key '{key}' has {bytes} bytes, but rows of this table have at most {most}: shorten it, or make a new table for longer rows"
     )]
     EntryTooLong {
         /// The key, as far as it can be printed.
@@ -53,20 +55,20 @@ pub enum Error {
         most: usize,
     },
     /// Two entries of one key.
-    #[error("the key '{key}' occurs twice: keys name one row each")]
+    #[error("the key '{key}' occurs twice: give each row a different key")]
     DuplicateKey {
         /// The key, as far as it can be printed.
         key: String,
     },
     /// The bins are too full for a new entry.
-    #[error("no place for the key '{key}' is left: make the table anew, with room for more rows")]
+    #[error("the table has no space for the key '{key}': make a new table with room for more rows")]
     Full {
         /// The key, as far as it can be printed.
         key: String,
     },
     /// A directory whose table was planned for fewer rows than requested.
     #[error(
-        "{}: holds a table with room for fewer than {room} rows, and room cannot be added to it; make the table in another directory, or ask for no more room than it has",
+        "{}: the directory holds a table with room for fewer than {room} rows, and the room of a table cannot grow; make the table in another directory, or ask for less room",
         path.display()
     )]
     LessRoom {
@@ -77,7 +79,7 @@ pub enum Error {
     },
     /// Rows that do not fit the layout that clients know.
     #[error(
-        "the rows do not fit the layout that clients know: {reason}; keep to it, or make the table without it, under a new schema that every client must accept"
+        "the rows do not fit the layout that clients know: {reason}; change the rows, or make the table with a new schema, which every client must accept"
     )]
     OtherLayout {
         /// What does not fit.
@@ -85,15 +87,14 @@ pub enum Error {
     },
     /// The keys of a table are hidden, and what hides them was not given.
     #[error(
-        "the keys of this table are hidden by a key of its server (OPRF): the server changes it with that key \
-         (--oprf-key FILE), and clients ask it through a service, which hides their keys for them (windlass ask)"
+        "the server hides the keys of this table with an OPRF key: a server needs that key to change the table (--oprf-key FILE), and a client needs a service that hides its keys (windlass ask)"
     )]
     HiddenKeys,
     /// A key that hides keys was given for a table whose keys are not hidden.
-    #[error("the keys of this table are not hidden: leave the OPRF key out, or make the table anew with it")]
+    #[error("the keys of this table are not hidden: leave the OPRF key out, or make a new table with it")]
     PlainKeys,
     /// A key that hides keys is that of another table.
-    #[error("the OPRF key is not the one that hides the keys of this table: give the one that it was made with")]
+    #[error("another OPRF key hides the keys of this table: give the key that the table was made with")]
     OtherOprfKey,
     /// Points that a client or a server sent.
     #[error("{what} cannot be read: {reason}")]
@@ -104,13 +105,13 @@ pub enum Error {
         reason: &'static str,
     },
     /// A key that is too long to be hidden.
-    #[error("a key has {bytes} bytes, where one that is hidden has at most 65535: shorten it")]
+    #[error("a key has {bytes} bytes, but a hidden key has at most 65535: shorten it")]
     LongKey {
         /// Its bytes.
         bytes: usize,
     },
     /// Nothing fits the limits that were given.
-    #[error("no plan for {rows} rows of {bytes} bytes: {reason}")]
+    #[error("no plan holds {rows} rows of {bytes} bytes: {reason}")]
     NoPlan {
         /// Rows of the table.
         rows: usize,
@@ -135,7 +136,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A table that is not cut into so many blocks.
-    #[error("{columns} columns are not cut into {asked} blocks of one size: {} are possible", listed(possible))]
+    #[error("{columns} columns cannot be cut into {asked} blocks of equal size: choose {}", listed(possible))]
     NoShards {
         /// Columns of the table.
         columns: usize,
@@ -145,7 +146,7 @@ pub enum Error {
         possible: Vec<usize>,
     },
     /// Nothing to put an answer together from.
-    #[error("there is no part of any shard: ask all of them")]
+    #[error("the list of parts is empty: ask every shard")]
     NoParts,
     /// The part of one shard is missing.
     #[error("the part of shard {index} of {count} is missing: ask that shard")]
@@ -156,7 +157,7 @@ pub enum Error {
         count: usize,
     },
     /// The part of one shard is there more than once.
-    #[error("the part of shard {index} of {count} is given twice: leave one out")]
+    #[error("the part of shard {index} of {count} occurs twice: remove one")]
     DoubledPart {
         /// The number of the shard, from 0.
         index: usize,
@@ -164,7 +165,7 @@ pub enum Error {
         count: usize,
     },
     /// A part that does not belong to the others.
-    #[error("the part of shard {index} is of another {what}: ask that shard again")]
+    #[error("the part of shard {index} belongs to another {what}: ask that shard again")]
     ForeignPart {
         /// The number of the shard, from 0.
         index: usize,
@@ -172,7 +173,7 @@ pub enum Error {
         what: &'static str,
     },
     /// A value that does not have the form that the schema asks for.
-    #[error("{what} has {got} where {expected} are expected")]
+    #[error("{what} has {got} entries, but {expected} are expected")]
     Mismatch {
         /// What was given.
         what: &'static str,
@@ -182,26 +183,25 @@ pub enum Error {
         expected: usize,
     },
     /// An answer to another question than the one that it is read under.
-    #[error(
-        "the answer is to another question: give the rows or vectors that its query was made for, in the same order"
-    )]
+    #[error("the answer belongs to another question: give the rows or vectors of its query, in the same order")]
     OtherQuestion,
     /// The answer does not decrypt to anything under this key.
     #[error(
-        "the answer does not decrypt under this key{}: use the key that the query was made with; if it is that one, the \
-         answer was changed on its way, or rows were chosen so that it fails",
+        "the answer does not decrypt under this key{}: use the secret key of the query; if this is that key, someone changed the answer on its way, or chose rows of the table so that decryption fails",
         first_of(*number)
     )]
     NotDecryptable {
-        /// The first of the rows or vectors that were asked for of which this is so, from 0; none
-        /// where a part was decrypted by itself.
+        /// The number, from 0, of the first such row or vector in the question; `None` if a part
+        /// was decrypted separately.
         number: Option<usize>,
     },
     /// A decrypted row is not one that a table writes.
-    #[error("the answer decrypts to bytes that no table of this schema holds")]
+    #[error(
+        "the answer decrypts to bytes that no table of this schema holds: ask again with the schema of the table that is served"
+    )]
     BadRow,
     /// A table that is asked in another way.
-    #[error("the rows of this table are asked for by {by}")]
+    #[error("clients of this table ask for rows by {by}")]
     WrongQuestion {
         /// In which way it is asked.
         by: &'static str,
@@ -214,7 +214,7 @@ pub enum Error {
     },
     /// The system does not provide enough memory.
     #[error(
-        "{what} takes {bytes} bytes of memory, which the system does not give: ask for fewer rows at once, or make the table in a directory"
+        "{what} needs {bytes} bytes of memory, but the system does not provide them: ask for fewer rows at once, or make the table in a directory"
     )]
     OutOfMemory {
         /// For what.
@@ -240,7 +240,7 @@ pub enum Error {
         reason: String,
     },
     /// Numbers that are no whole vectors.
-    #[error("{values} numbers are no whole vectors of {dimension} dimensions")]
+    #[error("{values} numbers cannot be divided into vectors of {dimension} dimensions")]
     Ragged {
         /// How many numbers.
         values: usize,
@@ -248,7 +248,7 @@ pub enum Error {
         dimension: usize,
     },
     /// A vector of another dimension than the table's.
-    #[error("the query has {got} dimensions, the table's vectors have {expected}")]
+    #[error("the query has {got} dimensions, but the vectors of the table have {expected}")]
     WrongDimension {
         /// Those of the query.
         got: usize,
@@ -257,7 +257,7 @@ pub enum Error {
     },
     /// A number that is infinite, or none, or one whose square would be.
     #[error(
-        "vector {vector} has a number in dimension {dimension} that is not finite, or not between 1e-140 and 1e140 in size"
+        "vector {vector} has a number in dimension {dimension} that is not finite, or whose absolute value is not between 1e-140 and 1e140"
     )]
     NotFinite {
         /// The vector, counted from 0.
@@ -266,7 +266,7 @@ pub enum Error {
         dimension: usize,
     },
     /// A vector without a direction.
-    #[error("{what} {number} is zero, and the cosine of an angle with it is undefined: leave it out")]
+    #[error("{what} {number} is the zero vector, which has no cosine: leave it out")]
     ZeroVector {
         /// Of the table, or a query.
         what: &'static str,
@@ -274,7 +274,7 @@ pub enum Error {
         number: usize,
     },
     /// A query that is too far from all vectors of the table for its scale.
-    #[error("query {number} has a number of size {value}, where the table's scale goes to {most}")]
+    #[error("query {number} has a number of absolute value {value}, but the scale of the table allows at most {most}")]
     TooFar {
         /// Its number, counted from 0.
         number: usize,
@@ -284,7 +284,7 @@ pub enum Error {
         most: f64,
     },
     /// Scores that no ciphertext carries.
-    #[error("scores of these vectors take {needed} bits, a ciphertext carries {most}: quantise to fewer bits")]
+    #[error("the scores of these vectors need {needed} bits, but a ciphertext holds {most}: quantise to fewer bits")]
     ScoresTooLarge {
         /// Bits of the largest score.
         needed: u32,
@@ -292,13 +292,13 @@ pub enum Error {
         most: u32,
     },
     /// Someone asked to stop.
-    #[error("stopped; what was finished is kept, and the same command goes on from there")]
+    #[error("stopped; the finished part is kept, and the same command continues from there")]
     Cancelled,
 }
 
 /// Which of those that were asked for, in words.
 fn first_of(number: Option<usize>) -> String {
-    number.map_or_else(String::new, |number| format!(", first at number {number} (from 0) of what was asked for"))
+    number.map_or_else(String::new, |number| format!(", first at number {number} (counted from 0) of the question"))
 }
 
 impl Error {

@@ -145,7 +145,7 @@ fn groups<T>(
         check_same_keys("answer a query", id, query.key)?;
         let (got, expected) = (query.ciphertexts.len(), query.count.div_ceil(shape.selections));
         if got != expected {
-            return Err(Error::Mismatch { what: "the query's number of ciphertexts", got, expected });
+            return Err(Error::Mismatch { what: "the list of ciphertexts of the query", got, expected });
         }
     }
     // Every ciphertext with the numbers of its query and of its first selection.

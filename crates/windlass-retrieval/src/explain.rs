@@ -57,7 +57,7 @@ impl Plan {
         if let Some(oprf) = &self.schema.oprf {
             let _ = writeln!(
                 out,
-                "hidden keys   a question takes the help of the server for each key; rows are padded to {} bytes and sealed",
+                "hidden keys   a question needs help of the server for each key; rows are padded to {} bytes and sealed",
                 oprf.row_bytes
             );
         }
@@ -65,15 +65,14 @@ impl Plan {
         if portions > 1 {
             let _ = writeln!(
                 out,
-                "long rows     the longest has {portions} portions, which every query for whole rows asks for; in portions \
-                 a short row takes a query of {} and an answer of {}",
+                "long rows     the longest row has {portions} portions, and every query for a whole row asks for all of them; in portions, a short row needs a query of {} and an answer of {}",
                 size(self.portion[0]),
                 size(self.portion[1])
             );
         }
         let _ = writeln!(
             out,
-            "time          prepare {:.1} s, answer {:.3} s on one core of the machine of the record",
+            "time          prepare {:.1} s, answer {:.3} s on one core of the reference machine",
             self.seconds.prepare, self.seconds.answer
         );
         out

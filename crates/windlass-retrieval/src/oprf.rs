@@ -83,7 +83,7 @@ fn random(rng: &mut impl RngCore) -> Scalar {
 fn points(bytes: &[u8], what: &'static str) -> Result<Vec<RistrettoPoint>> {
     let refuse = |reason| Err(Error::BadPoints { what, reason });
     if bytes.is_empty() || !bytes.len().is_multiple_of(POINT) {
-        return refuse("not a number of whole points of 32 bytes");
+        return refuse("its length is not a multiple of 32 bytes, the length of a point");
     }
     let mut points = Vec::with_capacity(bytes.len() / POINT);
     for bytes in bytes.chunks_exact(POINT) {
@@ -116,7 +116,7 @@ impl OprfKey {
         Ok(Self(random(&mut os_rng()?)))
     }
 
-    /// The key in 32 bytes, little-endian; none for zero, and for what is not canonical.
+    /// The key in 32 bytes, little-endian; `None` for zero and for bytes that are not canonical.
     pub fn from_bytes(mut bytes: [u8; 32]) -> Option<Self> {
         let scalar = Option::<Scalar>::from(Scalar::from_canonical_bytes(bytes)).map(Zeroizing::new);
         bytes.zeroize();
@@ -143,7 +143,7 @@ impl OprfKey {
             }
         }
         Self::parse(&text[..length]).ok_or_else(|| {
-            refuse("not an OPRF key: give the file that hid the keys of the table when it was made".to_owned())
+            refuse("it is not an OPRF key: give the OPRF key file with which the table was made".to_owned())
         })
     }
 
@@ -165,7 +165,7 @@ impl OprfKey {
         Self::from_bytes(*bytes)
     }
 
-    /// Writes the key to a new file that its owner alone may read.
+    /// Writes the key to a new file that only its owner may read.
     ///
     /// # Errors
     /// [`Error::Wire`] if the file exists already or cannot be written.
@@ -252,7 +252,7 @@ impl Blinding {
         const WHAT: &str = "the answer to the hidden keys";
         let points = points(evaluated, WHAT)?;
         if points.len() != self.inputs.len() {
-            return Err(Error::BadPoints { what: WHAT, reason: "another number of points than was sent" });
+            return Err(Error::BadPoints { what: WHAT, reason: "it has another number of points than the question" });
         }
         let output = |((input, blind), point): ((&Vec<u8>, &Scalar), RistrettoPoint)| {
             finalise(input, &(point * *Zeroizing::new(blind.invert())))

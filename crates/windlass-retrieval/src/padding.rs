@@ -72,7 +72,7 @@ impl Padding {
         }
     }
 
-    /// A random number that follows from a tag, and from no tag for anybody without the key.
+    /// A random number that follows from a tag. Without the key it does not follow from any tag.
     pub fn turn(&self, tag: u128) -> u64 {
         let code = code(&self.coins, &tag.to_le_bytes());
         u64::from_le_bytes(code[..8].try_into().expect("eight bytes"))

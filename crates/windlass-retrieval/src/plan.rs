@@ -211,17 +211,20 @@ impl Plan {
         // Sealed rows are longer than those that are given.
         let plain_bytes = schema.oprf.as_ref().map(|oprf| oprf.row_bytes);
         let too_long = |most: usize| {
-            let reason = format!("the longest row has {} bytes, the layout takes rows of {most}", rows.longest);
+            let reason = format!("the longest row has {} bytes, but the layout allows {most}", rows.longest);
             Err(Error::OtherLayout { reason })
         };
         match &mut schema.contents {
             Contents::Rows(contents) if rows.longest > contents.bytes => return too_long(contents.bytes),
             Contents::Rows(contents) if contents.fixed && !(rows.fixed && rows.longest == contents.bytes) => {
-                return refuse(format!("rows differ in length, all rows of the layout have {} bytes", contents.bytes));
+                return refuse(format!(
+                    "rows have different lengths, but every row of the layout has {} bytes",
+                    contents.bytes
+                ));
             }
             Contents::Rows(contents) if rows.count > contents.capacity(&schema.shape) => {
                 let most = contents.capacity(&schema.shape);
-                return refuse(format!("there are {} rows, the layout has room for {most}", rows.count));
+                return refuse(format!("there are {} rows, but the layout has room for {most}", rows.count));
             }
             Contents::Keywords(contents) if rows.longest > plain_bytes.unwrap_or(contents.longest_row()) => {
                 return too_long(plain_bytes.unwrap_or(contents.longest_row()));
@@ -289,8 +292,7 @@ fn check_length(rows: RowStatistics, keyed: bool) -> Result<()> {
         return Ok(());
     }
     let reason = format!(
-        "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys or \
-         numbers of their own, or keep them elsewhere and put where they are into the table"
+        "a row by {by} has at most {most} bytes in every layout: split longer rows into several rows, or store them elsewhere and put their addresses into the table"
     );
     Err(Error::NoPlan { rows: rows.count, bytes: rows.longest, reason })
 }
@@ -331,9 +333,9 @@ fn no_plan(rows: RowStatistics, wish: &Wish) -> Error {
 fn beyond_limits(wish: &Wish) -> String {
     let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
     if limited {
-        "no layout keeps to all limits of sizes: allow larger keys, queries or answers".to_owned()
+        "no layout is within all size limits: allow larger keys, queries or answers".to_owned()
     } else {
-        "these are more rows than any layout holds: cut them into several tables".to_owned()
+        "no layout holds so many rows: split them into several tables".to_owned()
     }
 }
 
@@ -352,8 +354,7 @@ fn no_hidden_plan(rows: RowStatistics, wish: &Wish) -> Error {
     let reason = if fits_hidden(rows, 0, wish.room) && !fits_hidden(rows, rows.longest, wish.room) {
         let most = longest_hidden_row(rows, wish.room);
         format!(
-            "a row beside hidden keys is sealed as a whole, and in a table of so many rows it has at most {most} bytes: \
-             keep what is longer elsewhere, and put where it is and what opens it into the table"
+            "a table with hidden keys seals each row as a whole, and with so many rows it allows at most {most} bytes a row: store longer data elsewhere, encrypted, and put its address and its key into the table"
         )
     } else {
         beyond_limits(wish)

@@ -66,7 +66,7 @@ impl Rows {
     /// [`Error::OutOfRange`] if there is no such row.
     pub(crate) fn selections(&self, shape: &Shape, row: usize, pieces: Range<usize>) -> Result<Vec<Selection>> {
         // Who has an old copy of the schema knows of fewer rows than there are.
-        let there = Limits::below(self.count).with("or fetch schema.json again: the table may have grown");
+        let there = Limits::below(self.count).with("or fetch schema.json again, since the table may have grown");
         there.check("row", row)?;
         Ok(pieces.map(|piece| self.place(shape, row, piece)).collect())
     }

@@ -86,7 +86,7 @@ impl Schema {
         }
     }
 
-    /// Reads a schema and checks all of it: whoever wrote it may have written anything.
+    /// Reads a schema and checks all of it, since another party wrote it.
     ///
     /// # Errors
     /// [`Error::BadSchema`], or what is wrong with its numbers.
@@ -97,8 +97,7 @@ impl Schema {
         if schema.format != FORMAT || schema.version != version {
             let mut reason = format!("format '{}' version {}", schema.format, schema.version);
             if schema.oprf.is_some() && schema.version == FIRST_HIDDEN_VERSION {
-                reason += ", whose hidden keys this build does not read any more: make the table anew (windlass table \
-                           build --oprf-key)";
+                reason += ", and this build no longer reads its hidden keys: make a new table (windlass table build --oprf-key)";
             }
             return Err(Error::BadSchema { reason });
         }
@@ -112,7 +111,7 @@ impl Schema {
         }
         if let Some(key) = schema.key.as_ref().filter(|key| !schema.fields.contains(key)) {
             return Err(Error::BadSchema {
-                reason: format!("its key '{}' is none of its fields", printable(key.as_bytes())),
+                reason: format!("its key '{}' is not one of its fields", printable(key.as_bytes())),
             });
         }
         Ok((schema, setting))

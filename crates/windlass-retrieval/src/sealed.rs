@@ -59,7 +59,7 @@ impl Oprf {
         let bad = |reason: &str| Err(Error::BadSchema { reason: reason.to_owned() });
         let Some(keywords) = keywords else { return bad("hidden keys in a table of rows by number") };
         if self.suite != SUITE {
-            return bad("its keys are hidden by a function that this build does not know");
+            return bad("this build does not know the function that hides its keys");
         }
         if self.public.len() != 64 || !self.public.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return bad("the public key of its OPRF is not 64 hexadecimal digits");
@@ -67,7 +67,7 @@ impl Oprf {
         Limits::at_most(1 << 30).check("the bytes of a row", self.row_bytes)?;
         let one = keywords.fragments == 1 && keywords.fragment_bytes == self.sealed_bytes().max(1);
         if !one || keywords.tag_bytes != LONG_TAG {
-            return bad("its entries are not those of sealed rows");
+            return bad("its entries do not have the size of sealed rows");
         }
         Ok(())
     }

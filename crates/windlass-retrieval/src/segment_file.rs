@@ -31,7 +31,7 @@ const HEADER: usize = 64;
 const TRAILER: usize = 32;
 const CHUNK: usize = 1 << 20;
 
-/// What a piece's file must say of itself.
+/// What the file of a piece must state about itself.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Label {
     pub index: usize,
@@ -95,7 +95,7 @@ impl Piece {
         let mapping = File::open(path).and_then(Mapping::of).map_err(|error| match error.kind() {
             ErrorKind::NotFound => refused(
                 path,
-                "a piece of the table is missing: put it back from a copy, or prepare the table again (windlass table build)",
+                "a piece of the table is missing: restore it from a copy, or prepare the table again (windlass table build)",
             ),
             _ => refused(path, WireError::from(error).to_string()),
         })?;
@@ -107,7 +107,10 @@ impl Piece {
             ));
         }
         if mapping.bytes()[..HEADER] != label.header() {
-            return Err(refused(path, "not this piece of this table: prepare the table again (windlass table build)"));
+            return Err(refused(
+                path,
+                "it is not this piece of this table: prepare the table again (windlass table build)",
+            ));
         }
         Ok(Self { path: path.to_owned(), label, mapping })
     }
@@ -125,9 +128,10 @@ impl Piece {
     /// [`Error::BadFile`].
     pub fn expect(self, checksum: Option<&String>) -> Result<Self> {
         match checksum {
-            Some(checksum) if *checksum != self.checksum() => {
-                Err(refused(&self.path, "the piece of another version: prepare the table again (windlass table build)"))
-            }
+            Some(checksum) if *checksum != self.checksum() => Err(refused(
+                &self.path,
+                "the piece belongs to another version: prepare the table again (windlass table build)",
+            )),
             _ => Ok(self),
         }
     }
@@ -147,10 +151,10 @@ impl Piece {
         if verify && trailer != checksum(header, data) {
             return Err(refused(
                 &path,
-                "corrupt, its checksum does not match: prepare the table again (windlass table build)",
+                "the file is corrupt, since its checksum does not match: prepare the table again (windlass table build)",
             ));
         }
         let segment = Segment::mapped(label.rows, label.pairs, Arc::new(mapping), HEADER);
-        segment.ok_or_else(|| refused(&path, "cut short: prepare the table again (windlass table build)"))
+        segment.ok_or_else(|| refused(&path, "the file is truncated: prepare the table again (windlass table build)"))
     }
 }

@@ -16,8 +16,8 @@ use crate::pool::Pool;
 /// The moduli of a table, all at n = 4096 and at least 128 bits of security.
 ///
 /// Q is the product of two primes below 2^31, so that residues of a prepared table take 32 bits and
-/// products of them 62; P, one prime of 44 or 36 bits, serves key switching alone. log2(QP) ≤ 106 for
-/// ternary secrets.
+/// products of them 62; P, one prime of 44 or 36 bits, is used only in key switching. log2(QP) ≤
+/// 106 for ternary secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Moduli {

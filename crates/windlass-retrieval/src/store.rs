@@ -57,7 +57,7 @@ impl Manifest {
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| damaged(path, &error.to_string()))?;
         let plain = |name: &String| !name.contains(['/', '\\']) && !name.starts_with('.') && name.ends_with(PIECE);
         if !manifest.segments.iter().all(plain) {
-            return Err(damaged(path, "it names pieces outside its directory, or files that are no pieces"));
+            return Err(damaged(path, "it names pieces outside its directory, or files that are not pieces"));
         }
         Ok((manifest, Sha256::digest(text).into()))
     }
@@ -67,14 +67,14 @@ impl Manifest {
         let opened = Schema::from_json(&self.schema.to_json()).map_err(|error| damaged(path, &error.to_string()))?;
         let pieces = segments_of(&opened.0.shape).len();
         if self.segments.len() != pieces || !(self.checksums.is_empty() || self.checksums.len() == pieces) {
-            return Err(damaged(path, "it names another number of pieces than the layout has"));
+            return Err(damaged(path, "its number of pieces is not that of the layout"));
         }
         Ok(opened)
     }
 
     /// The number of the next version.
     pub fn next_revision(&self, path: &Path) -> Result<u64> {
-        self.revision.checked_add(1).ok_or_else(|| damaged(path, "there is no number for a version after its own"))
+        self.revision.checked_add(1).ok_or_else(|| damaged(path, "its version number is the largest possible"))
     }
 
     /// Replaces the file in one step.
@@ -91,19 +91,20 @@ fn bad(path: &Path, reason: impl Into<String>) -> Error {
 /// replaces it.
 fn damaged(path: &Path, reason: &str) -> Error {
     let remedy = if path.ends_with(BUILDING) {
-        "remove this file and prepare the table again, which begins anew"
+        "remove this file and prepare the table again from the beginning"
     } else {
-        "put this file back from a copy, or remove the directory and prepare the table again (windlass table build)"
+        "restore this file from a copy, or remove the directory and prepare the table again (windlass table build)"
     };
-    bad(path, format!("damaged, so the table cannot be read ({reason}): {remedy}"))
+    bad(path, format!("the file is damaged, so the table cannot be read ({reason}): {remedy}"))
 }
 
 /// The text of a manifest.
 fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
-            bad(path, "not there: name the directory of a table, or prepare one in it (windlass table build)")
-        }
+        ErrorKind::NotFound => bad(
+            path,
+            "there is no such table: name the directory of a table, or prepare one in it (windlass table build)",
+        ),
         _ => from_system(path, error),
     })
 }
@@ -131,7 +132,9 @@ impl Writing {
         let file = File::options().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(|error| from_system(&path, error))?;
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Err(bad(dir, "another process is writing to this table")),
+            Err(TryLockError::WouldBlock) => {
+                return Err(bad(dir, "another process is writing to this table; try again later"));
+            }
             // File systems without locks are written to all the same.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
@@ -241,7 +244,10 @@ impl Table {
     pub fn open(dir: &Path, verify: bool) -> Result<Self> {
         let manifest = dir.join(MANIFEST);
         if !manifest.exists() && dir.join(BUILDING).exists() {
-            return Err(bad(dir, "the table is not finished: prepare it again, which goes on where it stopped"));
+            return Err(bad(
+                dir,
+                "the table is not finished: run the same command again, which continues where it stopped",
+            ));
         }
         // A writer may replace pieces, or another directory come into this one's place, between the
         // reading of the manifest and the mapping of the pieces.
@@ -309,8 +315,7 @@ pub(crate) fn create(
         if there.source != source || there.revision != 0 {
             return Err(bad(
                 dir,
-                "holds another table: change its rows (windlass table set), or choose another directory and keep the \
-                 schema that clients know (windlass table build --like)",
+                "the directory holds another table: change its rows (windlass table set), or choose another directory and keep the schema that clients know (windlass table build --like)",
             ));
         }
         // Pieces that were damaged since are made again; the others are only checked.
@@ -324,7 +329,12 @@ pub(crate) fn create(
     let begun = if building.exists() { Some(Manifest::read(&building)?.0) } else { None };
     let mut manifest = match begun {
         Some(begun) if begun.source == source => begun,
-        Some(_) => return Err(bad(dir, "holds the beginning of another table: choose another directory")),
+        Some(_) => {
+            return Err(bad(
+                dir,
+                "the directory holds an unfinished table: choose another directory, or remove this one",
+            ));
+        }
         None => {
             let count = segments_of(&schema.shape).len();
             let segments = (0..count).map(|index| segment_name(index, 0)).collect();

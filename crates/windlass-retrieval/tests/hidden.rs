@@ -1,4 +1,4 @@
-//! Tables whose keys are hidden: rows are found by those whom the server helps, and nobody else
+//! Tables whose keys are hidden: clients that the server helps find rows, and no other party
 //! recognises anything in an answer. (What lies in bins is looked at in `src/hidden/tests.rs`.)
 
 use std::path::Path;
@@ -77,7 +77,8 @@ fn long_rows_are_sealed_as_a_whole() {
     }
 }
 
-/// A build that goes on keeps the schema that it began with, under which its rows are sealed then.
+/// A build that continues keeps the schema that it began with, under which its rows are sealed
+/// then.
 #[test]
 fn a_build_that_is_repeated_under_another_plan_gives_the_first_table() {
     let (rows, key) = (entries(50), OprfKey::generate().unwrap());
@@ -177,5 +178,5 @@ fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
     assert!(HiddenKeys::new(&plain.schema, Vec::new()).is_err());
     let long = RowStatistics { count: 10, longest: 100_000, fixed: true, total: 1_000_000 };
     let told = Plan::hidden(long, &key.public(), "5eed", 1.0, &Wish::default()).unwrap_err().to_string();
-    assert!(told.contains("sealed as a whole"), "{told}");
+    assert!(told.contains("seals each row as a whole"), "{told}");
 }

@@ -15,7 +15,7 @@ fn shape_of(moduli: Moduli, rows: usize, columns: usize, record_coefficients: us
     shape
 }
 
-/// A plan of this shape, whatever a planner would choose.
+/// A plan of this shape, not that of a planner.
 fn plan_of(shape: Shape, contents: Contents) -> Plan {
     let mut plan = Plan::rows(RowStatistics::of(&[b"row"]).unwrap(), &Wish::default()).unwrap();
     (plan.schema.shape, plan.schema.contents) = (shape, contents);

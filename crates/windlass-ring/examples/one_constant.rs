@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The least of five times, in milliseconds.
+/// The minimum of five times, in milliseconds.
 fn best(mut f: impl FnMut()) -> f64 {
     let run = |_| {
         let start = Instant::now();

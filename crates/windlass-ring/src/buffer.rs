@@ -24,7 +24,7 @@ const HUGE: usize = 1 << 18;
 enum Memory {
     /// Aligned to 16 bytes only.
     Heap(Vec<u64>),
-    /// Pages of its own.
+    /// Private pages.
     Pages(MmapMut),
     /// A file that other processes may read too: never written, never handed on as spare memory.
     Mapped(Arc<Mapping>),

@@ -1,4 +1,4 @@
-//! Memory of rows that nobody uses: fresh pages cost more than the arithmetic on them.
+//! Memory of rows that are not in use: fresh pages cost more than the arithmetic on them.
 
 use std::collections::VecDeque;
 

@@ -9,7 +9,9 @@ pub enum RingError {
     #[error(transparent)]
     Kernel(#[from] KernelError),
     /// θ_t was asked for with t not invertible modulo m.
-    #[error("{element} is not invertible modulo m = {m}: it defines no automorphism")]
+    #[error(
+        "{element} is not invertible modulo m = {m}, so it defines no automorphism: choose an element coprime to m"
+    )]
     NotAnAutomorphism {
         /// The element t.
         element: u64,

@@ -9,7 +9,7 @@ use crate::limits::OutOfRange;
 /// What the tables of security cover.
 fn covered(lowest: usize, highest: usize) -> String {
     if lowest > highest {
-        return "the tables have no secret as sparse; choose a larger weight".to_owned();
+        return "the tables do not cover so sparse a secret; choose a larger weight".to_owned();
     }
     format!("the tables cover {lowest} to {highest}; choose m with phi(m) in that range")
 }
@@ -26,7 +26,7 @@ pub enum RlweError {
     Ring(#[from] RingError),
     /// The ring dimension is outside the tables of hardness estimates.
     #[error(
-        "no security estimate for ring dimension {n} with {secret}: {}, or an insecure assurance by name",
+        "no security estimate covers ring dimension {n} with {secret}: {}, or choose Assurance::Insecure with a name",
         covered(*lowest, *highest)
     )]
     SecurityOutOfRange {
@@ -69,7 +69,7 @@ pub enum RlweError {
         max_log2_qp: f64,
     },
     /// A set that need not have 128 bits does not say so in its name.
-    #[error("'{name}' need not have 128 bits of security, so its name has to begin with '{prefix}'")]
+    #[error("the set '{name}' may have less than 128 bits of security: begin its name with '{prefix}'")]
     MisleadingName {
         /// The name given.
         name: String,
@@ -78,7 +78,7 @@ pub enum RlweError {
     },
     /// The special modulus is smaller than a digit: key switching would drown the message.
     #[error(
-        "the special modulus has {log2_p:.1} bits but the largest of the {digits} digits has {log2_digit:.1}: add special primes or use more digits"
+        "the special modulus has {log2_p:.1} bits, but the largest of the {digits} digits has {log2_digit:.1}: add special primes or use more digits"
     )]
     SpecialModulusTooSmall {
         /// log2 P.
@@ -89,15 +89,17 @@ pub enum RlweError {
         digits: usize,
     },
     /// The operating system gave no randomness.
-    #[error("the operating system gave no randomness for key generation")]
+    #[error(
+        "the operating system provided no randomness for key generation: try again, or check its random number generator"
+    )]
     NoEntropy,
     /// A secret key does not belong to the parameters.
     #[error(
-        "the secret key does not fit the parameters: it must have phi(m) coefficients in -1, 0, 1, as many of them not zero as a sparse key has, within the norm bound"
+        "the secret key does not fit the parameters: it must have phi(m) coefficients in -1, 0, 1, the weight of a sparse secret if the parameters state one, and a norm within the bound"
     )]
     BadSecretKey,
     /// A public or evaluation key does not belong to the parameters.
-    #[error("the {what} does not fit the parameters (ring, level or number of digits)")]
+    #[error("the {what} does not fit the parameters (ring, level or number of digits): make it with these parameters")]
     BadKey {
         /// Which key.
         what: &'static str,
@@ -107,7 +109,7 @@ pub enum RlweError {
     OtherKeyPair(#[from] OtherKeyPair),
     /// A switching key was made for lower levels than the ciphertext has.
     #[error(
-        "the switching key serves levels up to {key}, but the ciphertext is at level {needed}: switch the ciphertext down first, or make the key for level {needed}"
+        "the switching key covers levels up to {key}, but the ciphertext is at level {needed}: switch the ciphertext down first, or make the key for level {needed}"
     )]
     KeyLevelTooLow {
         /// The level of the key.

@@ -37,7 +37,9 @@ impl fmt::Debug for KeyId {
 
 /// Two key pairs of one context met in one operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one")]
+#[error(
+    "{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one key pair"
+)]
 pub struct OtherKeyPair {
     /// The operation that was asked for.
     pub operation: &'static str,

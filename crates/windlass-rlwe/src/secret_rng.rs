@@ -13,7 +13,7 @@ const KEY: usize = 32;
 /// Bytes that one key gives: the next key, then what is handed out.
 const BLOCK: usize = 2048;
 
-/// ChaCha20 that forgets: whoever sees its memory afterwards learns nothing of what it gave.
+/// ChaCha20 that forgets: its memory reveals nothing about its earlier outputs.
 ///
 /// Each key is used for one block of key stream. The first 32 bytes of the block replace the key at
 /// once, the rest is handed out, and bytes that are handed out are wiped here. What is left is

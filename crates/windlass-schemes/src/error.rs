@@ -18,7 +18,7 @@ pub use wire::WireError;
 #[non_exhaustive]
 pub enum Error {
     /// There is no Galois key for the automorphism X ↦ X^element.
-    #[error("no Galois key for the automorphism X -> X^{element}; make it with {make_with}")]
+    #[error("the Galois key for the automorphism X -> X^{element} is missing; make it with {make_with}")]
     MissingGaloisKey {
         /// The exponent t of θ_t : X ↦ X^t, in [1, m).
         element: u64,
@@ -50,11 +50,11 @@ pub enum Error {
     MissingBootstrappingKeys,
     /// The evaluation keys hold no relinearisation key.
     #[error(
-        "no relinearisation key, which products of ciphertexts need; name needs::Products when the keys are made: context.generate_keys([&Products, ..])"
+        "products of ciphertexts need a relinearisation key; name needs::Products when the keys are made: context.generate_keys([&Products, ..])"
     )]
     MissingRelinearisationKey,
     /// There is no option with this name.
-    #[error("no {what} is called {given:?}; there are {}", known.join(", "))]
+    #[error("unknown {what} {given:?}; choose one of {}", known.join(", "))]
     UnknownName {
         /// The kind of option, in the singular.
         what: &'static str,
@@ -71,7 +71,7 @@ pub enum Error {
     },
     /// A table has more cells than fit into the slots.
     #[error(
-        "table too large for the parameters: {rows} rows of {words} words ({bits} bits each) do not fit {slots} slots; choose larger parameters or split the table"
+        "the table is too large for the parameters: {rows} rows of {words} words ({bits} bits each) do not fit into {slots} slots; choose larger parameters or split the table"
     )]
     TableTooLarge {
         /// Rows of the table.
@@ -94,7 +94,7 @@ pub enum Error {
     OtherKeyPair(#[from] OtherKeyPair),
     /// Values with two slot orders of one plaintext ring were used in one operation.
     #[error(
-        "{operation}: the values have their slots in different orders (generators {left:?} and {right:?}); make all plaintexts, plans and keys from one slot ring"
+        "{operation}: the values have different slot orders (generators {left:?} and {right:?}); make all plaintexts, plans and keys with one slot ring"
     )]
     OtherSlotOrder {
         /// The requested operation.
@@ -105,7 +105,7 @@ pub enum Error {
         right: Vec<u64>,
     },
     /// Values of different contexts (rings, moduli or parameters) were used in one operation.
-    #[error("{operation}: the values belong to different contexts ({left} and {right})")]
+    #[error("{operation}: the values belong to different contexts ({left} and {right}); make them with one context")]
     ContextMismatch {
         /// The operation that was asked for.
         operation: &'static str,
@@ -116,7 +116,7 @@ pub enum Error {
     },
     /// The noise bound leaves too little room for the operation to be exact.
     #[error(
-        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain, or refresh the ciphertext first"
+        "{operation} needs {needed_bits:.1} bits of capacity, but {left_bits:.1} are left; choose a longer modulus chain, or refresh the ciphertext first"
     )]
     CapacityExhausted {
         /// The operation that was asked for.
@@ -128,7 +128,7 @@ pub enum Error {
     },
     /// A function of integers was applied to slots that are not known to hold integers.
     #[error(
-        "{circuit} is for integers, and the slots of the ciphertext hold elements: encrypt integers, or say assume_integers() where all slots are known to hold them"
+        "{circuit} needs integers, but the slots of the ciphertext hold ring elements: encrypt integers, or call assume_integers() if you know that every slot holds one"
     )]
     NotIntegers {
         /// The function, in words.
@@ -137,7 +137,7 @@ pub enum Error {
     /// A ciphertext cannot be decrypted: its noise, or in CKKS its values, exceed the bound that it
     /// states.
     #[error(
-        "the ciphertext holds more noise or larger values than it states{}: it was made under another key, or it or a key it went through was changed, or, in CKKS, a value lay outside the interval of a polynomial or above a bound that was assumed for it",
+        "the ciphertext holds more noise or larger values than it states{}: it was made under another key, or someone changed it or a key that was used on it, or, in CKKS, a value was outside the interval of a polynomial or above a bound that was assumed for it",
         place_beyond(*beyond)
     )]
     NotDecryptable {
@@ -167,14 +167,14 @@ pub enum Error {
         reason: String,
     },
     /// A linear map that has no inverse.
-    #[error("the linear map has no inverse: its matrix is singular modulo {prime}")]
+    #[error("the linear map has no inverse, since its matrix is singular modulo {prime}; choose an invertible map")]
     SingularMap {
         /// The plaintext prime p.
         prime: u64,
     },
     /// A value cannot be divided exactly by p.
     #[error(
-        "the plaintext is not a multiple of {prime} or its modulus {prime}^{exponent} leaves nothing after division"
+        "the plaintext is not a multiple of {prime}, or its modulus {prime}^{exponent} has no factor left to divide by; divide only multiples of {prime} modulo at least {prime}^2"
     )]
     NotDivisible {
         /// The plaintext prime p.
@@ -183,14 +183,14 @@ pub enum Error {
         exponent: u32,
     },
     /// A value to encode is NaN or infinite.
-    #[error("the value at index {index} is not a finite number")]
+    #[error("the value at index {index} is not a finite number; remove NaN and infinite values")]
     NotFinite {
         /// Its position.
         index: usize,
     },
     /// A value, perhaps a secret one, exceeds the stated bound.
     #[error(
-        "the value at index {index} is larger in absolute value than the bound, {}; state a larger bound",
+        "the value at index {index} is larger in absolute value than the bound {}; state a larger bound",
         if *bound_bits < 1000.0 { short(bound_bits.exp2()) } else { format!("2^{bound_bits:.0}") }
     )]
     ValueTooLarge {
@@ -201,7 +201,7 @@ pub enum Error {
     },
     /// A bound on values exceeds what fits under these parameters.
     #[error(
-        "the bound {} on the values is above {}, which these parameters have room for; {}",
+        "the bound {} on the values is above {}, the largest bound of these parameters; {}",
         short(*bound),
         short(*most),
         larger_values("CkksSpec::secure", *value_bits)
@@ -216,7 +216,7 @@ pub enum Error {
     },
     /// A public number is too large to be multiplied or added at the scale of the parameters.
     #[error(
-        "the number {} is too large: at this scale numbers end at 2^{most_bits:.0}, where doubles do; choose a smaller scale, or take several smaller factors",
+        "the number {} is too large: at this scale a number must be below 2^{most_bits:.0}, so that its product with the scale is a finite double; choose a smaller scale, or use several smaller factors",
         short(*value)
     )]
     NumberTooLarge {
@@ -227,7 +227,7 @@ pub enum Error {
     },
     /// A polynomial on an interval was applied to values that are not known to lie in it.
     #[error(
-        "the values are known to be at most {} in absolute value, and the polynomial is for the interval from {} to {}; choose a wider interval, or, if the values lie inside, say so with Ciphertext::with_magnitude({})",
+        "the values may be as large as {} in absolute value, but the interval of the polynomial is from {} to {}; choose a wider interval, or, if you know that the values lie inside, call Ciphertext::with_magnitude({})",
         short(*bound),
         short(*low),
         short(*high),
@@ -253,7 +253,7 @@ pub enum Error {
     },
     /// The stated bounds on the values of an approximate ciphertext do not fit its modulus.
     #[error(
-        "{operation}: values within the stated bounds take {needed_bits:.1} bits of the modulus, which has {left_bits:.1}; state smaller bounds, or {}",
+        "{operation}: values within the stated bounds need {needed_bits:.1} bits of the modulus, but it has {left_bits:.1}; state smaller bounds, or {}",
         larger_values("CkksSpec::secure", *value_bits)
     )]
     ModulusExhausted {
@@ -269,7 +269,7 @@ pub enum Error {
     /// The depth of the parameters is used up: an approximate ciphertext has no prime left to
     /// rescale with.
     #[error(
-        "{operation}: the depth is used up; it takes {needed} more, {left} of {depth} are left. Choose parameters of depth {}: every product in sequence takes one, with ciphertexts, matrices and numbers that are no integers, and a polynomial Polynomial::depth()",
+        "{operation}: the depth is used up: {needed} more are needed, but {left} of {depth} are left. Choose parameters of depth {}. Every product in sequence with a ciphertext, a matrix or a number that is not an integer takes one, and a polynomial takes Polynomial::depth()",
         depth + needed.saturating_sub(*left)
     )]
     LevelsExhausted {
@@ -284,7 +284,7 @@ pub enum Error {
     },
     /// The noise that makes a decryption safe to publish would drown the values.
     #[error(
-        "publishing would leave {left_bits:.1} bits of the values; use a larger scale, fewer decryptions or less statistical security"
+        "the noise that makes the decryption safe to publish leaves {left_bits:.1} bits of the values; use a larger scale, fewer decryptions or less statistical security"
     )]
     PrecisionExhausted {
         /// Bits that would be left, relative to the bound on the values.
@@ -298,7 +298,7 @@ pub enum Error {
     },
     /// The system does not provide the memory that is known to be needed.
     #[error(
-        "{what} take {bytes} bytes of memory, which the system does not give; use smaller parameters or fewer of them"
+        "{what} need {bytes} bytes of memory, but the system does not provide them; use smaller parameters or fewer of them"
     )]
     OutOfMemory {
         /// What needs it.
@@ -361,7 +361,7 @@ fn trimmed(digits: &str) -> &str {
 fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
     match value_bits {
         Some(bits) => format!("choose parameters for larger values ({made_by} with value_bits = {bits})"),
-        None => "divide them by a number beforehand: no parameters have room for such values".to_owned(),
+        None => "divide the values by a constant first: no parameters have room for values of this size".to_owned(),
     }
 }
 

@@ -11,8 +11,8 @@ use crate::passphrase::{new_passphrase, open_file, open_sealed_file};
 /// How an encrypted secret key is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct OpenArgs {
-    /// Where the secret key is encrypted: a file whose first line is the passphrase
-    /// [default: WINDLASS_PASSPHRASE_FILE, or else asked for].
+    /// For an encrypted secret key: a file whose first line is the passphrase [default: the file
+    /// that WINDLASS_PASSPHRASE_FILE names, otherwise the terminal].
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
@@ -39,9 +39,9 @@ impl OpenArgs {
 /// How a secret key is opened that a program keeps, and made where it is missing.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct KeepArgs {
-    /// A file whose first line is the passphrase of the secret key: one that is made is encrypted
-    /// with it, one that is there must be [default for encrypted ones: WINDLASS_PASSPHRASE_FILE, or
-    /// else asked for].
+    /// A file whose first line is the passphrase of the secret key. A new key is encrypted with it,
+    /// and an existing key must be [default for an encrypted key: the file that
+    /// WINDLASS_PASSPHRASE_FILE names, otherwise the terminal].
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
@@ -70,11 +70,11 @@ impl KeepArgs {
 /// Whether a new secret key is encrypted.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct SealArgs {
-    /// Encrypt the secret key with a passphrase, which is asked for twice.
+    /// Encrypt the secret key with a passphrase, which is read twice from the terminal.
     #[arg(long)]
     passphrase: bool,
-    /// Encrypt the secret key with a passphrase: the first line of this file
-    /// [default with --passphrase: WINDLASS_PASSPHRASE_FILE, or else asked for].
+    /// Encrypt the secret key with the passphrase in the first line of this file [default with
+    /// --passphrase: the file that WINDLASS_PASSPHRASE_FILE names, otherwise the terminal].
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }

@@ -23,9 +23,9 @@ pub enum SecretError {
         /// Why.
         source: WireError,
     },
-    /// Nobody to ask.
+    /// No terminal to ask on.
     #[error(
-        "{}: its passphrase is asked for on a terminal, and standard input is none: give --passphrase-file FILE, or name the file in {}",
+        "{}: a passphrase is needed, but standard input is not a terminal: give --passphrase-file FILE, or set {} to the name of such a file",
         path.display(), VARIABLE
     )]
     NoTerminal {
@@ -33,7 +33,7 @@ pub enum SecretError {
         path: PathBuf,
     },
     /// A terminal that gave nothing.
-    #[error("{}: no passphrase came from the terminal: {reason}", path.display())]
+    #[error("{}: the passphrase could not be read from the terminal: {reason}", path.display())]
     Terminal {
         /// The file of the secret key.
         path: PathBuf,
@@ -41,7 +41,7 @@ pub enum SecretError {
         reason: io::Error,
     },
     /// A first line that no one would remember.
-    #[error("{}: the first line is longer than {most} bytes, so it is no passphrase", path.display())]
+    #[error("{}: a passphrase has at most {most} bytes, but the first line is longer; check that this is the right file", path.display())]
     LongPassphrase {
         /// The file of the passphrase.
         path: PathBuf,
@@ -49,17 +49,17 @@ pub enum SecretError {
         most: usize,
     },
     /// Two new passphrases that should have been one.
-    #[error("the two passphrases differ; nothing is made")]
+    #[error("the two passphrases differ, so nothing was written; try again")]
     Differ,
     /// A new passphrase that is the old one.
-    #[error("the new passphrase is the one that {} has; nothing is made", path.display())]
+    #[error("the new passphrase is the same as that of {}, so nothing was written; choose a different one", path.display())]
     SamePassphrase {
         /// The file of the secret key.
         path: PathBuf,
     },
     /// One variable for two passphrases.
     #[error(
-        "{} is encrypted already, and {} would be both its passphrase and the new one: name the new one's file with --passphrase-file, or the old one's with --old-passphrase-file",
+        "{} is already encrypted, and {} would be both its passphrase and the new one: name the file of the new one with --passphrase-file, or the file of the old one with --old-passphrase-file",
         path.display(), VARIABLE
     )]
     OneVariable {
@@ -75,7 +75,8 @@ impl SecretError {
         move |source| Self::File { path, source }
     }
 
-    /// Whether the reason is that there is no file `path`; a passphrase's may be missing as well.
+    /// Whether the reason is that the file `path` is missing; the file of a passphrase may be
+    /// missing as well.
     pub fn is_missing(&self, path: &Path) -> bool {
         matches!(self, Self::File { path: file, source: WireError::Io { kind: io::ErrorKind::NotFound, .. } } if file == path)
     }

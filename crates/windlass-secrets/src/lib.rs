@@ -1,6 +1,6 @@
 //! What programs that hold secret keys share: files of secret keys, the passphrases that open them,
-//! what killed programs left of them, memory that is not dumped, a last line where it runs out,
-//! whether anybody hears what is printed, and how arguments are read.
+//! what killed programs left of them, memory that is not dumped, a last line if it runs out,
+//! whether standard output is open, and how arguments are read.
 //!
 //! A passphrase is typed on the terminal, where it does not show, or is the first line of a file.
 //! It is never an argument, which every user of the machine could list, and never the value of an

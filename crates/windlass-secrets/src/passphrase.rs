@@ -20,7 +20,7 @@ const TRIES: usize = 3;
 /// The bytes of the file of a secret key, opened where it is encrypted: with the first line of
 /// `given`, or of the file that [`VARIABLE`] names, or with what is typed on the terminal, three
 /// times at most. They are wiped when they go. An encrypted key of parameters with another hash
-/// than `context` is refused before anybody is asked; none takes any.
+/// than `context` is refused before the user is asked; `None` accepts any.
 ///
 /// # Errors
 /// [`SecretError::File`] for a file that cannot be read, a wrong passphrase
@@ -80,7 +80,7 @@ fn open(
     let prompt = format!("Passphrase for {}: ", terminal::printable(path));
     for _ in 1..TRIES {
         match opened(typed(path, &prompt)?) {
-            Err(WireError::WrongPassphrase) => terminal::say("That is not the passphrase; try again."),
+            Err(WireError::WrongPassphrase) => terminal::say("The passphrase is wrong; try again."),
             opened => return opened.map_err(SecretError::at(path)),
         }
     }

@@ -28,7 +28,7 @@ const DEEPEST: usize = 2;
 /// Removes leftovers of commands that no longer run from a directory.
 ///
 /// An entry goes when its name has the form above, it is a file or a directory, no process has that
-/// number (where `/proc` tells), nobody holds a lock on it, and it holds nothing but what this
+/// number (where `/proc` tells), no process holds a lock on it, and it holds nothing but what this
 /// program writes. Nothing else is opened, and nothing is waited for: anyone may put a pipe, which
 /// blocks, or a link in a directory for temporary files, also in the place of a file that was
 /// looked at.
@@ -130,8 +130,8 @@ fn is_plain(kind: FileType) -> bool {
     kind.is_file() || kind.is_dir()
 }
 
-/// Opens a file or a directory to be read, and a pipe without waiting for who writes to it; no link
-/// is followed.
+/// Opens a file or a directory to be read, and a pipe without waiting for its writer; no link is
+/// followed.
 #[cfg(unix)]
 fn open_at_once(path: &Path) -> std::io::Result<File> {
     use rustix::fs::{Mode, OFlags, open};
@@ -222,8 +222,8 @@ mod tests {
         assert!(!at(&locked).exists());
     }
 
-    /// Somebody puts a pipe to which nobody writes, or a link, in the place of a file that was
-    /// looked at.
+    /// Another process replaces a file that was examined with a pipe without a writer, or with a
+    /// link.
     #[cfg(unix)]
     #[test]
     fn what_became_a_pipe_or_a_link_is_neither_waited_for_nor_followed() {

@@ -1,4 +1,4 @@
-//! Whether anybody hears what a program prints.
+//! Whether the standard output of a program is open.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
@@ -11,8 +11,8 @@ mod system {
     static CLOSED: AtomicBool = AtomicBool::new(false);
 
     /// Looks at standard output while it is as the caller left it: before `main` the standard
-    /// library opens `/dev/null` in place of what is closed, as others do who want to hear nothing,
-    /// and then nobody can tell the two apart.
+    /// library opens `/dev/null` instead of a closed stream, and so do callers that want no output.
+    /// The two can then not be distinguished.
     extern "C" fn look() {
         CLOSED.store(fcntl_getfd(stdout()) == Err(Errno::BADF), Ordering::Relaxed);
     }

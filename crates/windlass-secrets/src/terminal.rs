@@ -183,7 +183,7 @@ mod system {
     }
 
     /// On the terminal itself, since standard error may go to a log; terminals are opened for both
-    /// ways, but for rare ones.
+    /// ways, except rare ones.
     fn show(terminal: &mut File, text: &str) {
         if terminal.write_all(text.as_bytes()).is_err() {
             let _ = io::stderr().write_all(text.as_bytes());

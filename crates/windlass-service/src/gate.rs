@@ -1,4 +1,4 @@
-//! Who asks, and how much each may ask for.
+//! Who may ask, and how much.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -73,7 +73,7 @@ struct Listed {
 /// The file of tokens is faulty since its last change.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "{error}; {left} tokens are left, those that were known and that it still lists, and no new one counts: mend the file"
+    "{error}; {left} tokens stay valid, namely the known ones that the file still lists, and new ones are ignored: fix the file"
 )]
 pub struct FaultyTokens {
     error: BadTokens,
@@ -90,7 +90,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate for those whose tokens are in a file, or for everybody; each may ask for
+    /// A gate for clients whose tokens are in a file, or for all clients; each may ask for
     /// `portions` portions of rows a minute, or as the file says.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ impl Gate {
         }
     }
 
-    /// Who asks.
+    /// Identifies the client.
     ///
     /// # Errors
     /// [`Kind::UNAUTHORISED`] for no token or an unknown one, where tokens are asked for.
@@ -153,12 +153,14 @@ impl Gate {
     fn take_at(&self, caller: &Caller, portions: usize, now: Instant) -> Result<(), Problem> {
         let Some(most) = caller.portions.or(self.portions) else { return Ok(()) };
         if portions > most as usize {
-            let cause = format!("{portions} portions of rows, where {caller} may ask for {most} in a minute");
+            let cause = format!(
+                "the request asks for {portions} portions of rows, but {caller} may ask for {most} in a minute"
+            );
             return Err(Problem::new(&Kind::ABOVE_QUOTA, cause));
         }
         self.quotas.take(&caller.name, most, portions, now).map_err(|used| {
             let cause =
-                format!("{caller} may ask for {most} portions of rows in a minute, and has {} of them left", used.left);
+                format!("{caller} may ask for {most} portions of rows in a minute and has {} of them left", used.left);
             Problem::new(&Kind::QUOTA, cause).retry_after(used.seconds)
         })
     }
@@ -215,7 +217,7 @@ mod tests {
         let line = std::fs::read_to_string(&file).unwrap();
         assert_eq!(gate.refresh().unwrap(), None);
         touch(&format!("not a line\n{line}"));
-        assert!(gate.refresh().unwrap_err().to_string().contains("1 tokens are left"));
+        assert!(gate.refresh().unwrap_err().to_string().contains("1 tokens stay valid"));
         assert!(admit(&format!("Bearer {}", *token)).is_ok() && gate.refresh().unwrap().is_none());
         touch("not a line\n");
         assert!(gate.refresh().is_err() && admit(&format!("Bearer {}", *token)).is_err());
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!(gate.refresh().unwrap(), Some(1));
         // A file that is gone lets nobody in.
         std::fs::remove_file(&file).unwrap();
-        assert!(gate.refresh().unwrap_err().to_string().contains("0 tokens are left"));
+        assert!(gate.refresh().unwrap_err().to_string().contains("0 tokens stay valid"));
         assert!(admit(&format!("Bearer {}", *token)).is_err() && gate.refresh().unwrap().is_none());
         touch(&line);
         assert_eq!(gate.refresh().unwrap(), Some(1));

@@ -4,8 +4,8 @@
 //! keys once, under the hash of their file, and send encrypted questions; requests that wait at the
 //! same time are answered in one pass over the table. Everything that clients can make grow is
 //! bounded: bodies, queue, times, connections, the cache of keys, the clients whose quotas are
-//! remembered. Clients are told apart by tokens, certificates or addresses, and each may have a
-//! quota. The threads that compute are none of those that talk.
+//! remembered. Clients are distinguished by tokens, certificates or addresses, and each may have a
+//! quota. The threads that compute are not those that serve connections.
 #![forbid(unsafe_code)]
 
 mod bodies;

@@ -29,7 +29,7 @@ pub struct Limits {
     pub answer: Duration,
     /// Seconds that a client may leave an answer unread.
     pub stalled: Duration,
-    /// Seconds for those who are connected when the service is told to end.
+    /// Seconds for open connections after a signal to stop.
     pub drain: Duration,
 }
 

@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 use serde::Serialize;
 
-/// What requests are told apart by.
+/// The labels of requests.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub struct Request {
     /// The path, as the description names it.
@@ -41,7 +41,7 @@ pub struct Metrics {
     pub panics: Counter,
     /// Versions of the table that followed the first.
     pub replaced: Counter,
-    /// Keys that were asked for and not there.
+    /// Keys that were asked for and missing.
     pub missed: Counter,
     cache: [Gauge; 2],
     evicted: Gauge,

@@ -8,18 +8,17 @@ pub(crate) fn reason(error: Error) -> String {
     match error {
         Error::MissingSectionEnd { end_marker } => {
             let marker = String::from_utf8_lossy(&end_marker).replace(char::is_control, " ");
-            format!("its line '{}' is missing: the file was cut off, copy it again whole", marker.trim())
+            format!("its line '{}' is missing, so the file is truncated: copy the whole file again", marker.trim())
         }
         Error::IllegalSectionStart { .. } => {
-            "a line of it begins with '-----BEGIN' and does not end with '-----': copy the file again whole".to_owned()
+            "one of its lines begins with '-----BEGIN' but does not end with '-----': copy the whole file again"
+                .to_owned()
         }
         Error::Base64Decode(cause) => {
-            format!("what stands between its BEGIN and END is damaged ({cause}): copy the file again whole")
+            format!("the text between its BEGIN and END is damaged ({cause}): copy the whole file again")
         }
         Error::Io(error) => WireError::from(error).to_string(),
-        Error::NoItemsFound => {
-            "there is no private key in it; give a PEM file with '-----BEGIN PRIVATE KEY-----'".to_owned()
-        }
+        Error::NoItemsFound => "it has no private key; give a PEM file with '-----BEGIN PRIVATE KEY-----'".to_owned(),
         other => other.to_string(),
     }
 }

@@ -33,34 +33,34 @@ macro_rules! kinds {
 
 kinds! {
     /// No such page.
-    NOT_FOUND = 404 "not-found", "There is nothing here", "see /openapi.json for what there is";
+    NOT_FOUND = 404 "not-found", "No such page", "see /openapi.json for the list of pages";
     /// A page that is asked in another way.
-    METHOD = 405 "method", "This page does not take that method", "see /openapi.json for what it takes";
-    /// Nobody whom the service knows.
-    UNAUTHORISED = 401 "unauthorised", "This service answers those who have a token",
+    METHOD = 405 "method", "This page does not support that method", "see /openapi.json for its methods";
+    /// A client that the service does not know.
+    UNAUTHORISED = 401 "unauthorised", "This service needs a token",
         "send the token that the owner of the service gave you (windlass ask --token-file FILE)";
     /// More than a client may ask for.
-    QUOTA = 429 "quota", "You have asked for as many rows as you may for now",
+    QUOTA = 429 "quota", "The quota of rows is used up",
         "ask again after the time that Retry-After states";
     /// Help with keys that are not hidden.
     NOT_HIDDEN = 404 "not-hidden", "The keys of this table are not hidden",
         "fetch /schema again: it says whether keys are hidden";
     /// Keys that are hidden by another key than the one of this service.
     OTHER_OPRF_KEY = 500 "other-oprf-key", "The service lacks the key that hides the keys of this table",
-        "tell who runs the service: it must be started with the table's own key (windlass serve --oprf-key FILE)";
-    /// Keys that nobody uploaded, or that had to make room for others.
-    UNKNOWN_KEYS = 404 "unknown-keys", "The evaluation keys are not here",
+        "tell the owner of the service: it must be started with the table's own key (windlass serve --oprf-key FILE)";
+    /// Keys that no client uploaded, or that were removed for others.
+    UNKNOWN_KEYS = 404 "unknown-keys", "The service does not have the evaluation keys",
         "upload them with PUT /keys/{sha256}, then ask again";
     /// Something that is no hash.
-    BAD_NAME = 400 "bad-name", "Not the name of a set of keys",
+    BAD_NAME = 400 "bad-name", "This is not the name of a set of keys",
         "name keys by the SHA-256 of their file, 64 hexadecimal digits";
     /// Keys under the hash of others.
     OTHER_NAME = 400 "other-name", "The name is not the hash of the body",
         "send the whole file, under the SHA-256 of its bytes";
     /// Bytes in another format.
-    UNREADABLE = 400 "unreadable", "The body cannot be read", "send the file as it was made, whole";
+    UNREADABLE = 400 "unreadable", "The body cannot be read", "send the whole file unchanged";
     /// Bytes for another table.
-    OTHER_TABLE = 409 "other-table", "Made for another table, or for another version of its schema",
+    OTHER_TABLE = 409 "other-table", "The body was made for another table, or for another version of its schema",
         "fetch /schema again and ask under it";
     /// Keys that do not suffice for this table.
     MISSING_KEYS = 422 "missing-keys", "The evaluation keys do not suffice for this table",
@@ -74,19 +74,19 @@ kinds! {
     KEYS_TOO_LARGE = 413 "keys-too-large", "The evaluation keys are longer than this service allows",
         "make evaluation keys for the schema of this table, and send their file alone";
     /// More than the quota of a minute, at once.
-    ABOVE_QUOTA = 413 "above-quota", "You have asked for more rows at once than you may in a minute",
-        "ask for fewer rows at a time, or ask who runs the service for a larger quota";
+    ABOVE_QUOTA = 413 "above-quota", "The request is larger than the quota of a minute",
+        "ask for fewer rows at a time, or ask the owner of the service for a larger quota";
     /// A body that takes too long.
-    TOO_SLOW = 408 "too-slow", "The body took too long to arrive", "send it again over a faster line";
+    TOO_SLOW = 408 "too-slow", "The body took too long to arrive", "send it again over a faster connection";
     /// The queue is full.
     BUSY = 503 "busy", "Too many requests are waiting", "ask again after the time that Retry-After states";
     /// The answer takes too long.
     TIMEOUT = 504 "timeout", "The answer took too long",
-        "ask again later; if it stays so, tell who runs the service: answers may need more time";
+        "ask again later; if this persists, tell the owner of the service: answers may need more time";
     /// The service ends.
-    STOPPING = 503 "stopping", "The service is ending", "ask again when it is back";
+    STOPPING = 503 "stopping", "The service is stopping", "ask again when it is back";
     /// Our fault.
-    FAILED = 500 "failed", "The service failed at this request", "ask again; if it stays so, tell who runs the service";
+    FAILED = 500 "failed", "The service failed at this request", "ask again; if this persists, tell the owner of the service";
 }
 
 /// A refusal.

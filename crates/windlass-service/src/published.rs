@@ -59,10 +59,10 @@ impl Version {
 #[derive(Debug, thiserror::Error)]
 pub enum NotServed {
     /// It cannot be opened.
-    #[error("the table cannot be opened again: {0}")]
+    #[error("the table cannot be reopened: {0}")]
     Closed(#[from] Error),
     /// It can be opened, but the service must not serve it.
-    #[error("the table in the first one's place is refused: {0}")]
+    #[error("the table that replaced the first one is refused: {0}")]
     Refused(String),
 }
 

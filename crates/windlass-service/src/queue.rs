@@ -19,7 +19,7 @@ pub struct Job {
     pub query: Query,
     /// The hash of the schema that it was asked under.
     pub schema: [u8; 32],
-    /// When nobody waits any more.
+    /// If no client waits any more.
     pub deadline: Instant,
     /// Where the answer's bytes go.
     pub reply: oneshot::Sender<Result<Vec<u8>, Problem>>,
@@ -48,7 +48,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Leaves out what nobody waits for any more.
+    /// Leaves out requests whose client no longer waits.
     fn forget_unwanted(&mut self) {
         self.jobs.retain(Job::is_wanted);
         self.selections = self.jobs.iter().map(|job| job.query.count()).sum();

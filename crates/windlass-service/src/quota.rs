@@ -2,7 +2,7 @@
 //!
 //! A bucket holds the portions of rows that its client may still ask for. A minute fills it. When
 //! there is no room for another bucket, the fuller half of them is forgotten: they are the nearest
-//! to what a new client has. Nobody gains by that: a client without a bucket, forgotten or new,
+//! to what a new client has. No client gains by that: a client without a bucket, forgotten or new,
 //! begins with the fill that the least full of the forgotten ones would have by now.
 
 use std::collections::HashMap;
@@ -52,7 +52,7 @@ impl Bucket {
 #[derive(Debug, Default)]
 struct Inside {
     buckets: HashMap<Arc<str>, Bucket>,
-    /// The fill with which clients without a bucket begin; all of it where nobody was forgotten.
+    /// The fill with which clients without a bucket begin; all of it if no client was forgotten.
     forgotten: Option<Fill>,
 }
 

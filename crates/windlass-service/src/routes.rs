@@ -73,8 +73,7 @@ pub fn application(service: &Arc<Service>) -> Router {
         .with_state(Arc::clone(service))
 }
 
-/// What everybody may ask, token or not: for those who watch the service, and for those who write
-/// clients.
+/// Pages without a token, for monitoring the service and for authors of clients.
 const OPEN: [&str; 2] = ["/health", "/openapi.json"];
 
 /// Lets those pass who may ask, and tells the functions behind who it is.

@@ -36,7 +36,7 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StartError>
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let read = read.map_err(|error| refuse(path, pem::reason(error)))?;
     if read.is_empty() {
-        return Err(refuse(path, "there are no certificates in it; give a PEM file".to_owned()));
+        return Err(refuse(path, "it has no certificates; give a PEM file".to_owned()));
     }
     Ok(read)
 }
@@ -52,15 +52,16 @@ fn unusable(certificate: &Path, key: &Path, error: &Error) -> StartError {
         Error::InconsistentKeys(_) => refuse(
             key,
             format!(
-                "not the key of the first certificate in {shown}: give the key that was made with it, and let the \
-                 service's own certificate be the first"
+                "it is not the private key of the first certificate in {shown}: give that key, and put the service's own certificate first"
             ),
         ),
         // What is said of a key that cannot be loaded.
         Error::General(reason) => {
             refuse(key, format!("{reason}: give an RSA, ECDSA (P-256, P-384) or Ed25519 key, not encrypted"))
         }
-        error => refuse(certificate, format!("cannot be used ({error}): make it again, or copy it again whole")),
+        error => {
+            refuse(certificate, format!("it cannot be used ({error}): make it again, or copy the whole file again"))
+        }
     }
 }
 

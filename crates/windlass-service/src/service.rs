@@ -1,4 +1,4 @@
-//! What the service is made of, and what it says of itself.
+//! The parts of the service, and what it reports about itself.
 
 use std::io;
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ pub struct Setup {
     pub panic_every: Option<u64>,
     /// The key that hides the keys of the table, where it hides them.
     pub oprf_key: Option<PathBuf>,
-    /// The file of those who may ask, if not everybody may.
+    /// The file of clients that may ask, if not all may.
     pub tokens: Option<PathBuf>,
     /// Where evaluation keys are kept on the disk, and in how many bytes.
     pub shelf: Option<(PathBuf, u64)>,
@@ -52,7 +52,7 @@ pub struct Service {
     pub limits: Limits,
     /// The table.
     pub published: Arc<Published>,
-    /// Who asks, and how much.
+    /// Which clients may ask, and how much.
     pub gate: Gate,
     /// The key that hides the keys of the table, where it hides them.
     oprf: Option<OprfKey>,
@@ -110,8 +110,7 @@ impl Service {
         Ok((Arc::new(service), workers))
     }
 
-    /// Looks whether the table was replaced, every second, for as long as somebody holds the
-    /// service.
+    /// Checks every second whether the table was replaced, as long as the service exists.
     ///
     /// # Errors
     /// Those of the system that starts no thread.
@@ -135,8 +134,9 @@ impl Service {
     }
 
     /// Serves the directory's version, unless it cannot be opened or does not fit the key of this
-    /// service (then a plain table would be served where keys are to be hidden, or a hidden one with
-    /// which nobody is helped). What is wrong is logged once; it is returned for the next call.
+    /// service (then a plain table would be served although keys must be hidden, or a hidden table
+    /// without help for its clients). What is wrong is logged once; it is returned for the next
+    /// call.
     fn look(&self, complaint: Option<String>) -> Option<String> {
         let fits = |version: &Version| match oprf_key(self.oprf.as_ref(), version) {
             Ok(_) => Ok(()),
@@ -169,7 +169,7 @@ impl Service {
     pub fn blind(&self, caller: &Caller, blinded: &[u8]) -> Result<Vec<u8>, Problem> {
         let version = self.published.current();
         if version.table.schema().oprf.is_none() {
-            return Err(Problem::new(&Kind::NOT_HIDDEN, "the keys of this table are asked for as they are"));
+            return Err(Problem::new(&Kind::NOT_HIDDEN, "the table is asked with plain keys"));
         }
         // Tables that do not fit the key are not served. This is looked at again, since points times
         // another key would be wrong.
@@ -191,7 +191,7 @@ impl Service {
     pub fn take_up(&self, name: &KeyName, bytes: &[u8], caller: &Caller) -> Result<(), Problem> {
         let keys = Self::read_keys(&self.published.current(), bytes)?;
         if !self.keys.insert(*name, keys, caller.name()) {
-            let cause = format!("the keys take more than the {} bytes of memory that a client has", self.keys.share());
+            let cause = format!("the keys need more than {} bytes of memory, the limit of a client", self.keys.share());
             return Err(Problem::new(&Kind::KEYS_TOO_LARGE, cause));
         }
         if let Some(shelf) = &self.shelf {
@@ -245,7 +245,7 @@ impl Service {
         if query.count() > most {
             let schema = version.table.schema();
             let (rows, fit) = (query.count().div_ceil(schema.selections()), self.limits.rows_at_once(schema));
-            let cause = format!("a question for {rows} rows, where one request may ask for {fit}");
+            let cause = format!("the question is for {rows} rows, but one request may ask for {fit}");
             return Err(Problem::new(&Kind::TOO_LARGE, cause));
         }
         if !Arc::ptr_eq(keys.context(), version.setting().context()) {
@@ -369,7 +369,7 @@ pub enum StartError {
     System(#[from] std::io::Error),
     /// The keys of no client fit.
     #[error(
-        "{room} bytes of memory for a client's evaluation keys, which take {least}: give more (--key-cache, --client-keys)"
+        "the evaluation keys of a client need {least} bytes of memory, but the limit is {room}: raise it (--key-cache, --client-keys)"
     )]
     SmallCache {
         /// Bytes of the cache.
@@ -378,7 +378,7 @@ pub enum StartError {
         least: u64,
     },
     /// A table whose keys are hidden, without what hides them.
-    #[error("the keys of this table are hidden: give the key that they were hidden with (--oprf-key FILE)")]
+    #[error("the keys of this table are hidden: give the OPRF key that hides them (--oprf-key FILE)")]
     NoOprfKey,
     /// The file of tokens cannot be read.
     #[error(transparent)]
@@ -410,11 +410,11 @@ pub enum StartError {
 }
 
 impl StartError {
-    /// An address at which the system lets nobody listen.
+    /// An address on which the system lets no program listen.
     pub fn listen(address: SocketAddr, error: &io::Error) -> Self {
         let reason = match error.kind() {
             io::ErrorKind::AddrInUse => {
-                "another program listens there: end it, or choose another port with --listen (port 0 takes a free one)"
+                "another program listens there: stop it, or choose another port with --listen (port 0 takes a free one)"
                     .to_owned()
             }
             io::ErrorKind::AddrNotAvailable => {
@@ -422,9 +422,9 @@ impl StartError {
                     .to_owned()
             }
             io::ErrorKind::PermissionDenied => {
-                "the system does not allow it: choose a port from 1024 with --listen".to_owned()
+                "the system does not allow it: choose a port of at least 1024 with --listen".to_owned()
             }
-            _ => format!("the system does not listen there ({error}): choose another address with --listen"),
+            _ => format!("the service cannot listen there ({error}): choose another address with --listen"),
         };
         Self::Listen { address, reason }
     }

@@ -52,7 +52,7 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// The shelf in a directory, which is made for its owner alone if it is missing, with room for
+    /// The shelf in a directory, which is made for only its owner if it is missing, with room for
     /// so many bytes.
     ///
     /// # Errors
@@ -96,8 +96,8 @@ impl Shelf {
         }
     }
 
-    /// Keeps the file of a set of keys. A disk that takes nothing is told in the log: the keys are
-    /// in memory all the same.
+    /// Keeps the file of a set of keys. A full disk is reported in the log; the keys are still in
+    /// memory.
     pub fn keep(&self, name: &KeyName, bytes: &[u8]) {
         let size = bytes.len() as u64;
         if size > self.room {

@@ -1,7 +1,8 @@
 //! Who may ask: clients with a token, as a file lists them.
 //!
-//! A token is 32 random bytes in hexadecimal. The file holds their SHA-256, so that whoever reads it
-//! can ask nothing; a hash of random bytes needs no salt and no slow function. One line a client:
+//! A token is 32 random bytes in hexadecimal. The file holds their SHA-256, so that a reader of the
+//! file can ask nothing; a hash of random bytes needs no salt and no slow function. One line a
+//! client:
 //!
 //! ```text
 //! NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE]
@@ -25,7 +26,7 @@ const MOST_BYTES: u64 = 1 << 22;
 /// Longest name of a client.
 const MOST_NAME: usize = 64;
 
-/// What the file says of a client.
+/// What the file states about a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     /// Its name.
@@ -75,7 +76,9 @@ impl Listing {
                     place.insert(holder);
                     Ok(())
                 }
-                Entry::Occupied(_) => Err("the token of a line above: every client has its own".to_owned()),
+                Entry::Occupied(_) => {
+                    Err("the token also stands in a line above: give every client a different token".to_owned())
+                }
             });
             if let Err(reason) = taken {
                 listing.faulty.extend(words.get(1).and_then(|hash| parse_name(hash)));
@@ -101,9 +104,9 @@ fn holder(words: &[&str]) -> Result<([u8; 32], Holder), String> {
                 .parse::<u32>()
                 .ok()
                 .filter(|&portions| portions > 0)
-                .ok_or("the third word is the portions of rows that the client may ask for in a minute, from 1")?,
+                .ok_or("the third word is not a number of at least 1: write how many portions of rows the client may ask for in a minute")?,
         ),
-        _ => return Err("more than three words".to_owned()),
+        _ => return Err("the line has more than three words".to_owned()),
     };
     Ok((hash, Holder { name: name.into(), portions }))
 }
@@ -122,8 +125,8 @@ impl Tokens {
         listing.fault.map_or(Ok(listing.tokens), Err)
     }
 
-    /// Reads a file again. A faulty one lets nobody in who was not in before, and takes the token of
-    /// everybody whose line is gone. One that cannot be read takes all tokens.
+    /// Reads a file again. A faulty file admits no new client, and revokes every token whose line
+    /// is gone. One that cannot be read takes all tokens.
     ///
     /// # Errors
     /// [`BadTokens`] with the first line that cannot be read; then these are the tokens that are left.
@@ -167,7 +170,7 @@ fn read_text(path: &Path) -> Result<String, BadTokens> {
     let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
     let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
     if length > MOST_BYTES {
-        return Err(refuse(format!("{length} bytes, where a file of tokens has at most {MOST_BYTES}")));
+        return Err(refuse(format!("the file has {length} bytes, but a file of tokens has at most {MOST_BYTES}")));
     }
     fs::read_to_string(path).map_err(|error| refuse(error.to_string()))
 }
@@ -180,11 +183,11 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A fresh token for a client, whose line is added to a file (which is made, for its owner alone, if
+/// A fresh token for a client, whose line is added to a file (which is made, for only its owner, if
 /// it is missing).
 ///
 /// # Errors
-/// [`BadTokens`]: a name that is there already or is not allowed, a file that cannot be read or
+/// [`BadTokens`]: a name that exists or is not allowed, a file that cannot be read or
 /// written, no randomness.
 pub fn add(path: &Path, name: &str, portions: Option<u32>) -> Result<Zeroizing<String>, BadTokens> {
     let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
@@ -200,7 +203,7 @@ pub fn add(path: &Path, name: &str, portions: Option<u32>) -> Result<Zeroizing<S
         }
     }
     if tokens.holders.values().any(|holder| &*holder.name == name) {
-        return Err(refuse(format!("there is a token of {name} already: remove its line first")));
+        return Err(refuse(format!("{name} already has a token: remove its line first")));
     }
     let mut bytes = Zeroizing::new([0; 32]);
     rand_core::RngCore::fill_bytes(&mut os_rng().map_err(|error| refuse(error.to_string()))?, &mut *bytes);
@@ -272,10 +275,10 @@ mod tests {
             (format!("\nada {}\n", &hash[1..]), "line 2: the second word"),
             (format!("a/b {hash}\n"), "a name has"),
             (format!("{} {hash}\n", "a".repeat(65)), "a name has"),
-            (format!("ada {hash} 0\n"), "from 1"),
-            (format!("ada {hash} many\n"), "from 1"),
+            (format!("ada {hash} 0\n"), "at least 1"),
+            (format!("ada {hash} many\n"), "at least 1"),
             (format!("ada {hash} 1 2\n"), "more than three"),
-            (format!("ada {hash}\nalan {hash}\n"), "line 2: the token of a line above"),
+            (format!("ada {hash}\nalan {hash}\n"), "line 2: the token also stands in a line above"),
             (format!("ada {hash}\n\nthis\nthat\n"), "line 3: expected"),
         ] {
             let told = Tokens::parse(&text).unwrap_err();
@@ -283,7 +286,7 @@ mod tests {
         }
     }
 
-    /// A line that is gone is a token that is worth nothing, whatever the other lines are.
+    /// If a line is gone, its token is worth nothing, for any other lines.
     #[test]
     fn a_faulty_file_takes_tokens_and_gives_none() {
         let dir = tempfile::tempdir().unwrap();

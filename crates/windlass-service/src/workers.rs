@@ -57,8 +57,8 @@ impl Work {
         }
     }
 
-    /// Answers all jobs, in one pass if nothing is wrong with any of them. When something is, each
-    /// for itself: nobody suffers from what others sent.
+    /// Answers all jobs, in one pass if nothing is wrong with any of them. If one does, each is
+    /// computed separately: no client suffers from what others sent.
     fn answer(&self, pool: &ThreadPool, jobs: Vec<Job>) {
         let version = self.published.current();
         let (jobs, others): (Vec<Job>, Vec<Job>) = jobs.into_iter().partition(|job| job.schema == version.hash);

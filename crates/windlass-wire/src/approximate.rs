@@ -158,7 +158,7 @@ fn own_error(
 /// Bytes before the polynomials.
 const FIELDS: u64 = 60;
 
-/// A ciphertext alone has the form of a [`Stored`] one.
+/// A single ciphertext has the form of a [`Stored`] one.
 impl Wire<ApproximateContext> for Ciphertext {
     const KIND: Kind = Kind::ApproximateCiphertext;
 

@@ -84,7 +84,7 @@ impl Fields {
 /// Bytes before the polynomials.
 const FIELDS: u64 = 24;
 
-/// A ciphertext alone has the form of a [`Stored`] one.
+/// A single ciphertext has the form of a [`Stored`] one.
 impl Wire<WireContext> for Ciphertext {
     const KIND: Kind = Kind::Ciphertext;
 

@@ -282,7 +282,7 @@ mod tests {
         let mut unknown = bytes.clone();
         unknown[10] = 99;
         let unknown = error(&unknown, &expected());
-        assert_eq!(unknown.to_string(), "expected a ciphertext, found unknown kind 99");
+        assert_eq!(unknown.to_string(), "expected a ciphertext, but found unknown kind 99");
         let mut body = bytes;
         body[70] ^= 1;
         assert_eq!(error(&body, &expected()), WireError::Corrupt);

@@ -127,7 +127,7 @@ impl Summed<'_> {
 
 /// Maps a container, if it is whole and what was expected; gives its key pair too.
 ///
-/// Errors: as [`open`], and [`WireError::Io`] for what cannot be mapped.
+/// Errors: as [`open`], and [`WireError::Io`] for a file that cannot be mapped.
 pub(super) fn map(path: &Path, expected: &Expected) -> Result<(KeyId, Arc<Mapping>), WireError> {
     let file = Arc::new(Mapping::of(File::open(path)?)?);
     let (key, _) = open(file.bytes(), expected)?;

@@ -80,7 +80,8 @@ impl fmt::Debug for Passphrase {
     }
 }
 
-/// What a try of a passphrase costs, for its owner and for who guesses: the parameters of Argon2id.
+/// The cost of trying a passphrase, for its owner and for an attacker who guesses: the parameters
+/// of Argon2id.
 ///
 /// The default is the second recommended option of RFC 9106 (section 4): 64 MiB, three passes, four
 /// lanes, a fifth of a second. A file states its own; one that asks for more than
@@ -133,7 +134,7 @@ impl PassphraseCost {
         reserved.map_err(|_| WireError::Io {
             kind: std::io::ErrorKind::OutOfMemory,
             message: format!(
-                "its passphrase takes {} MiB of memory, which the system does not give; close other programs, or raise the limit (ulimit -v)",
+                "its passphrase needs {} MiB of memory, but the system does not provide them; close other programs, or raise the limit (ulimit -v)",
                 self.memory_kib.div_ceil(1024)
             ),
         })?;
@@ -277,8 +278,8 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// Writes a secret key to a new file that its owner alone may read, encrypted with a passphrase,
-/// and gives the file's size in bytes.
+/// Writes a secret key to a new file that only its owner may read, encrypted with a passphrase, and
+/// gives the file's size in bytes.
 ///
 /// # Errors
 /// [`WireError::Io`] if the file exists already or cannot be written; then nothing is left

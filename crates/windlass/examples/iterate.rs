@@ -1,5 +1,5 @@
-//! x ← x² + 3, two hundred times on encrypted data: an ordinary loop, on a server that refreshes by
-//! itself. A toy ring: no security.
+//! x ← x² + 3, two hundred times on encrypted data: an ordinary loop, on a server that refreshes
+//! automatically. A toy ring: no security.
 //!
 //! `cargo run --release --example iterate`
 

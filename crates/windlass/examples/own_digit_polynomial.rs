@@ -1,6 +1,6 @@
-//! A digit polynomial of one's own, beside the published ones: for p = 3 the cube. Every digit −1,
-//! 0, 1 is its own cube, and (d + 3^a·k)³ ≡ d (mod 3^(a+1)), so that each cube knows the digit to
-//! one place more.
+//! A custom digit polynomial, in addition to the published ones: for p = 3 the cube. Every digit
+//! −1, 0, 1 is its own cube, and (d + 3^a·k)³ ≡ d (mod 3^(a+1)), so that each cube knows the digit
+//! to one place more.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! A slot transform of one's own, beside the published ones: for powers of two with p ≡ 1 modulo 4
-//! the values of `Σ_j a_j·Y^j`, Y = X^d, at all slots by one dense matrix, without stages that
+//! A custom slot transform, in addition to the published ones: for powers of two with p ≡ 1 modulo
+//! 4 the values of `Σ_j a_j·Y^j`, Y = X^d, at all slots by one dense matrix, without stages that
 //! could be merged otherwise.
 
 use std::sync::Arc;

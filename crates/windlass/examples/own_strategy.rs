@@ -1,5 +1,5 @@
-//! A strategy of one's own for linear maps: every rotation by the binary digits of its amount, with
-//! log2 D keys.
+//! A custom strategy for linear maps: every rotation by the binary digits of its amount, with log2
+//! D keys.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

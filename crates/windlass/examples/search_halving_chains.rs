@@ -1,14 +1,14 @@
 //! How the chains of [`windlass::circuits::HalvingChain`] were found: `cargo run --release --example
 //! search_halving_chains -- DIGITS SECONDS [SEED]`.
 //!
-//! y_0 = x and y_{i+1} = C(y_i, 2) + b·y_i + Σ_{k<i} β_k·y_i·y_k + Σ_{k<i} l_k·y_k, each known to one
-//! bit less than the one before. The last low bit shall be that of 2^v in x.
+//! y_0 = x and y_{i+1} = C(y_i, 2) + b·y_i + Σ_{k<i} β_k·y_i·y_k + Σ_{k<i} l_k·y_k, each known to
+//! one bit less than the one before. The last low bit must be that of 2^v in x.
 //!
-//! The next low bit is bit 1 of y_i, but for products y_i·y_k and sums of low bits, which the next
-//! weights choose freely. So a chain is kept while bit 1 of its last value is the bit of x that is
-//! next, up to such products and sums. For the parities of the last weights, drawn at random, that
-//! is linear over two elements: adding 2^{i−a+1} to a weight of step a changes nothing that was
-//! looked at before, and bit 1 of y_{i+1} by the low bit of what it weighs.
+//! The next low bit is bit 1 of y_i, except for products y_i·y_k and sums of low bits, which the
+//! next weights choose freely. So a chain is kept while bit 1 of its last value is the bit of x
+//! that is next, up to such products and sums. For the parities of the last weights, drawn at
+//! random, that is linear over two elements: adding 2^{i−a+1} to a weight of step a changes nothing
+//! that was looked at before, and bit 1 of y_{i+1} by the low bit of what it weighs.
 
 use std::time::{Duration, Instant};
 
@@ -97,7 +97,7 @@ impl Search {
         None
     }
 
-    /// The chain with its last weights, which are parities alone.
+    /// The chain with its last weights, which are only parities.
     fn ended(&self, chain: &[Weights], values: &[Values], low: &[Bits]) -> Option<Vec<Weights>> {
         let i = chain.len();
         let columns = weighed(low, i);

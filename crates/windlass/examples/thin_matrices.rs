@@ -68,7 +68,7 @@ fn spec(cost: CostModel, folding: Folding) -> MatrixSpec {
     MatrixSpec { linear: PlanSpec { cost, ..PlanSpec::default() }, folding, ..MatrixSpec::default() }
 }
 
-/// Seconds to convert the constants the second time, and the least of five products.
+/// Seconds to convert the constants the second time, and the minimum of five products.
 fn run<R: Plannable, E: Prepares<R>>(
     plan: &MatrixPlan<R>,
     engine: &E,

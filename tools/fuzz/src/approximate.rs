@@ -78,7 +78,7 @@ impl Sides {
         self.context.to_bytes(value).expect("values can be written")
     }
 
-    /// Whatever a ciphertext states, it is decrypted, published and computed with, or refused.
+    /// For any statement of a ciphertext, it is decrypted, published and computed with, or refused.
     fn try_out(&self, ct: &Ciphertext) {
         sound::approximate(ct);
         self.decrypt(ct);

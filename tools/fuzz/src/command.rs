@@ -15,7 +15,7 @@ use crate::target::Target;
 /// megabytes.
 const TABLES: Bound = Bound { fixed: 4 << 20, per_byte: 64 };
 
-/// Where a file chooses parameters: their ring, of the largest dimension that there is.
+/// Where a file chooses parameters: their ring, of the largest possible dimension.
 const RINGS: Bound = Bound { fixed: 256 << 20, per_byte: 64 };
 
 /// What a key derivation of the least cost holds beside the file.
@@ -28,8 +28,8 @@ pub fn place(name: &str) -> PathBuf {
 
 /// A command that reads a file of the kind.
 struct Command<'a> {
-    /// `FILE` stands for the input, `NONE` for a file that is not there, `OUT` for one that is
-    /// removed again, `KEPT` for what the target made beforehand.
+    /// `FILE` stands for the input, `NONE` for a missing file, `OUT` for one that is removed again,
+    /// `KEPT` for what the target made beforehand.
     line: &'static str,
     /// Files that it accepts.
     files: &'a [&'a [u8]],
@@ -117,7 +117,7 @@ pub fn tables() -> Target {
             Command {
                 line: "score --table FILE --label id --positive none --hold-out 1000000",
                 files: &[labelled],
-                end: Some("holds out none of 3 rows"),
+                end: Some("holds out no row of 3"),
             },
             Command::new(
                 "score apply --weights FILE --schema NONE --evaluation-keys NONE --in NONE --out NONE",

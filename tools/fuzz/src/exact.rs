@@ -94,8 +94,8 @@ impl Sides {
         self.context.to_bytes(value).expect("values can be written")
     }
 
-    /// Whatever a ciphertext states, it is decrypted and computed with, or refused. What decrypts,
-    /// decrypts to twice that after an addition to itself.
+    /// For any statement of a ciphertext, it is decrypted and computed with, or refused. What
+    /// decrypts, decrypts to twice that after an addition to itself.
     pub fn try_out(&self, ct: &Ciphertext) {
         sound::ciphertext(ct, self.context.ring().modulus().exponent());
         let plain = self.decrypt(ct);

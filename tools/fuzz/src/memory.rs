@@ -52,7 +52,7 @@ unsafe impl GlobalAlloc for Counted {
     }
 }
 
-/// An input begins: from here on the most is counted anew.
+/// An input begins: from here on the maximum is counted again.
 pub fn begin() {
     let held = HELD.load(Ordering::Relaxed);
     BEFORE.store(held, Ordering::Relaxed);
@@ -67,7 +67,7 @@ pub fn most() -> usize {
 /// The bytes that an input may hold at one time.
 #[derive(Clone, Copy)]
 pub struct Bound {
-    /// Whatever its length.
+    /// For any length.
     pub fixed: usize,
     /// For each of its bytes.
     pub per_byte: usize,

@@ -76,8 +76,8 @@ fn reader(sides: &Arc<Sides>) -> Reader {
     Reader::own(label, move |bytes| read(&held, bytes, &right, &wrong))
 }
 
-/// What shows without the passphrase is refused whatever the passphrase, and a key that opens is
-/// the one of its bytes, sealed again under another salt as well.
+/// What shows without the passphrase is refused for any passphrase, and a key that opens is the one
+/// of its bytes, sealed again under another salt as well.
 fn read(sides: &Sides, bytes: &[u8], right: &Passphrase, wrong: &Passphrase) -> bool {
     let files = sides.files();
     let guessed = wire_error(from_sealed_bytes(&files, bytes, wrong).err());
@@ -119,7 +119,7 @@ impl Sealed {
         Reader::of(&self.outer, bytes).read(bytes)
     }
 
-    /// Half of the mutants are others inside and sealed anew; of the others the ciphertext and the
+    /// Half of the mutants differ inside and are sealed again; of the others the ciphertext and the
     /// fields before it change.
     pub fn mutate(&self, data: &mut [u8], size: usize, most: usize, random: &mut Random) -> usize {
         let size = match random.below(2) {
@@ -156,7 +156,7 @@ impl Sealed {
     }
 }
 
-/// A file under the passphrase, whatever it is.
+/// A file under the passphrase, of any kind.
 fn seal_any(file: &[u8], label: &Label, cost: Cost, random: &mut Random) -> Option<Vec<u8>> {
     let mut payload = 1u16.to_le_bytes().to_vec();
     payload.extend(cost.iter().flat_map(|field| field.to_le_bytes()));

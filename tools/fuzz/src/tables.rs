@@ -179,8 +179,8 @@ pub fn parts() -> Target {
 /// and tables of two rows.
 const FILES: Bound = Bound { fixed: 8 << 20, per_byte: 64 };
 
-/// As [`FILES`]; a table that is being made goes on with the layout in its manifest, whose columns
-/// may have 256 rows for the two that there are.
+/// As [`FILES`]; a table that is being made continues with the layout in its manifest, whose
+/// columns may have 256 rows instead of the actual two.
 const MADE: Bound = Bound { fixed: 24 << 20, per_byte: 64 };
 
 /// Most selections of a schema under which something is asked.

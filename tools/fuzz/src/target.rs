@@ -24,7 +24,7 @@ enum Form {
     Sealed(Sealed),
     /// Text or other bytes without a checksum.
     Plain(Tried),
-    /// Bytes with a checksum of their own, which the first function mends.
+    /// Bytes with a checksum, which the first function corrects.
     Mended(fn(&mut [u8]), Tried),
 }
 
@@ -60,7 +60,7 @@ impl Target {
         Self { seeds, form: Form::Plain(Box::new(read)), memory }
     }
 
-    /// Bytes whose checksum `mend` makes right again.
+    /// Bytes whose checksum `mend` corrects.
     pub fn mended(
         seeds: Vec<Vec<u8>>,
         mend: fn(&mut [u8]),

@@ -20,7 +20,7 @@ use layer::Layer;
 struct Value {
     ct: Ciphertext,
     slots: Vec<Complex64>,
-    /// Whether its error may be the worst that there is, by constants that were made for it.
+    /// Whether its error may be the largest possible, by constants that were made for it.
     strained: bool,
 }
 
@@ -95,7 +95,7 @@ impl World {
         self.judge
     }
 
-    /// The largest values that there is room for at a level, with some bits to spare.
+    /// The largest values that a level has room for, with some bits to spare.
     fn most(&self, level: usize) -> f64 {
         let ckks = self.context.ckks();
         (ckks.rlwe().log2_modulus(level) - ckks.scale(level).log2() - 3.0).exp2()
@@ -132,7 +132,7 @@ impl World {
     }
 
     /// `expected` are the slots, and whether the error is strained; `magnitude` is an upper bound
-    /// on what the result says of its slots; `depth` what the operands have left.
+    /// on what the result states about its slots; `depth` what the operands have left.
     fn settle(
         &mut self,
         outcome: Result<Ciphertext, Error>,

@@ -9,7 +9,7 @@ pub enum Fault {
     WrongAnswer,
     /// Noise or error above the bound that the ciphertext states.
     BrokenBound,
-    /// A ciphertext that says of itself what is not so: content, exponent, magnitude.
+    /// A ciphertext with false metadata: content, exponent, magnitude.
     WrongLabel,
     /// A panic.
     Panic,
@@ -41,7 +41,7 @@ impl Fault {
         }
     }
 
-    /// Whether one is enough to fail the run: a refusal too many costs work, but misleads nobody.
+    /// Whether one is enough to fail the run: a refusal too many costs work, but misleads no user.
     fn is_grave(self) -> bool {
         self != Self::SpuriousRefusal
     }

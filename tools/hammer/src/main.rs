@@ -36,22 +36,22 @@ use setting::Size;
 /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic.
 #[derive(Debug, Parser)]
 struct Hammer {
-    /// For how long.
+    /// Minutes to run.
     #[arg(long, default_value_t = 10.0)]
     minutes: f64,
-    /// What the seeds of all circuits follow from; the clock's time if it is not given.
+    /// The seed from which the seeds of all circuits follow [default: the time].
     #[arg(long)]
     seed: Option<u64>,
-    /// Circuits that run side by side.
+    /// Circuits that run at the same time.
     #[arg(long, default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1024))]
     threads: usize,
-    /// Rings, secrets, values and constants where bounds are most strained.
+    /// Choose rings, secrets, values and constants at the ends of their ranges.
     #[arg(long)]
     adversarial: bool,
-    /// Bootstrapping in every circuit.
+    /// Bootstrap in every circuit.
     #[arg(long)]
     refreshing: bool,
-    /// The seed of the one circuit to run, as a finding names it.
+    /// Run only the circuit with this seed, as a finding prints it.
     #[arg(long)]
     only_seed: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! A refreshing circuit: a ring that nobody has tuned to, and a way to bootstrap drawn with it.
+//! A refreshing circuit: a ring without tuning, and a random bootstrapping for it.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ fn params(dice: &mut Dice) -> Result<Params, Error> {
     chosen(dice, (m, p, r), (q_prime_bits, special), secret, None)
 }
 
-/// A way to bootstrap: all choices that there are but for partitions by hand.
+/// A random bootstrapping: all choices except partitions by hand.
 fn spec(dice: &mut Dice) -> BootstrapSpec {
     let methods: Vec<Method> = DIGIT_METHODS.iter().map(|&method| Method::Of(method)).collect();
     let digits = match dice.below(3) {

@@ -45,7 +45,7 @@ pub struct Expected {
     pub slots: Values,
     pub exponent: u32,
     pub integers: bool,
-    /// The room that there is.
+    /// The available room.
     pub room: f64,
     /// The room that is more than enough.
     pub cost: f64,
@@ -163,7 +163,7 @@ impl World {
         self.judge.refusal(right, format!("{error} (room {room:.1}, cost at most {cost:.1})"));
     }
 
-    /// What the ciphertext says of itself.
+    /// The metadata of the ciphertext.
     pub fn check_labels(&mut self, value: &Value) {
         let ct = &value.ct;
         let (oracle, content) = (&self.setting.oracle, ct.content());

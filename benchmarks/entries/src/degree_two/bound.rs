@@ -1,9 +1,9 @@
 //! How large errors get.
 //!
 //! A fresh phase is m + t·e with |m_j| ≤ t/2 and e Gaussian of deviation σ. A coefficient of x·e
-//! is, for x that does not depend on e, a sum of independent Gaussians: it is below k·σ·‖x‖₂ but
-//! for a probability of 2·exp(−k²/2). ‖e‖₂ is below 1.2·σ·√n but for a probability of
-//! (1.2·e^{−0.22})^n < 2^{−200} at n = 4096.
+//! is, for x that does not depend on e, a sum of independent Gaussians: it is below k·σ·‖x‖₂ except
+//! with probability 2·exp(−k²/2). ‖e‖₂ is below 1.2·σ·√n except with probability (1.2·e^{−0.22})^n
+//! < 2^{−200} at n = 4096.
 //!
 //! Dropping the prime d takes from part i of a ciphertext a multiple t·u_i of t with u_i ≡ part_i/t
 //! (mod d), |u_i| < d/2, and divides by d. What it adds to the phase is Σ_i t·(u_i/d)·s^i, u_i/d

@@ -169,7 +169,7 @@ impl Source {
         &self.file
     }
 
-    /// A handle of one's own, for one thread.
+    /// A separate handle for one thread.
     ///
     /// # Errors
     /// [`EntryError::File`].
@@ -216,7 +216,7 @@ impl Target {
         })
     }
 
-    /// A handle of one's own, for one thread.
+    /// A separate handle for one thread.
     ///
     /// # Errors
     /// [`EntryError::File`].

@@ -142,8 +142,8 @@ impl SecretKey {
     /// The slots of a packed answer modulo plaintext prime number `index`. `None` when a residue is
     /// out of range or the phase exceeds its bound. That finds accidents: where single residues
     /// changed, or under another key, every coefficient is as good as uniform, and 4096 of them do
-    /// not stay below the bound. It does not authenticate: whoever adds a small polynomial to the
-    /// first part adds it to the phase, and changes the slots unnoticed.
+    /// not stay below the bound. It does not authenticate: a party that adds a small polynomial to
+    /// the first part adds it to the phase, and changes the slots unnoticed.
     pub fn decrypt(&self, index: usize, packed: &[u8]) -> Option<Vec<u64>> {
         let (ring, q) = (self.parameters.ring(), self.parameters.kept());
         let t = self.parameters.plaintext_prime(index);

@@ -1,7 +1,7 @@
 //! BGV without evaluation keys: ciphertexts that are multiplied once.
 //!
 //! n = 4096, two ciphertext primes q and d, uniform ternary secrets. The client encrypts under its
-//! secret key, with a seed in place of the uniform half, and decrypts products of degree two, which
+//! secret key, with a seed instead of the uniform half, and decrypts products of degree two, which
 //! come back modulo q alone. What the server does in between is up to an application, which says
 //! how large the phase of its result gets ([`Bounds`]).
 

@@ -1,6 +1,6 @@
 //! One picture in one ciphertext.
 //!
-//! n = 8192, so that there are 8192 slots: 8 segments of 1024. Segment c holds the picture's 576
+//! n = 8192, so a ciphertext has 8192 slots: 8 segments of 1024. Segment c holds the picture's 576
 //! inputs from place 64 − 8c on, so that after a rotation by i place j sees input j − 64 + 8c + i:
 //! the rotations by 0 to 7 of this one ciphertext show all 64 neighbours at once, one eighth in
 //! each segment. Place j works for hidden unit j mod 64, by Halevi and Shoup's diagonals; adding up

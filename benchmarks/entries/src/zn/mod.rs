@@ -7,7 +7,7 @@
 //! it; what is printed is the product modulo 2^64.
 //!
 //! No evaluation keys are made: the client decrypts products of degree two. Ciphertexts go up with
-//! a seed in place of their uniform half, and answers come down modulo the first prime alone.
+//! a seed instead of their uniform half, and answers come down modulo only the first prime.
 
 mod multiplier;
 mod numbers;

@@ -26,7 +26,7 @@ impl Lines {
         Ok(Self { file: file.to_owned(), reader, line: Vec::new(), number: 0 })
     }
 
-    /// The next integers, `most` of them unless the file ends; empty lines are passed over.
+    /// The next integers, `most` of them unless the file ends; empty lines are ignored.
     pub fn take(&mut self, most: usize) -> Result<Vec<u64>> {
         let mut integers = Vec::with_capacity(most);
         while integers.len() < most {

@@ -30,7 +30,7 @@ pub fn parameters() -> Result<Arc<Parameters>> {
 
 /// The largest coefficient of the product of two fresh phases, m·m' + t·(m·e' + m'·e) + t²·e·e'.
 ///
-/// m·m' is at most n·t²/4, whatever the messages are; the sums with an error are bounded as
+/// m·m' is at most n·t²/4 for all messages; the sums with an error are bounded as
 /// [`crate::degree_two::bound`] says, with ‖m‖₂ ≤ t·√n/2.
 fn product_bound(n: usize, t: u64) -> f64 {
     let (k, t, root) = (tail_factor(n), t as f64, (n as f64).sqrt());

@@ -22,9 +22,9 @@ pub fn of(engine: &Engine, decryptor: &Decryptor, start: &Ciphertext, message: &
     Ok(depth)
 }
 
-/// How many squares in sequence of this ciphertext decrypt to the right message, whatever the bounds
-/// say: by the noise that there is, as a budget that is measured with the secret key counts it. Each
-/// is taken at the level at which that noise leaves most.
+/// How many squares in sequence of this ciphertext decrypt to the right message, even if the bounds
+/// do not allow them: by the actual noise, as a budget that is measured with the secret key counts
+/// it. Each is taken at the level at which that noise leaves most.
 pub fn in_fact(
     engine: &Engine,
     decryptor: &Decryptor,

@@ -1,5 +1,5 @@
 //! `windlass-bench bootstrap --all`: every preset, thin and packed, in both schemes, each in a
-//! process of its own, whose memory goes back to the system with it.
+//! separate process, whose memory is freed when it ends.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};

@@ -22,10 +22,11 @@ use crate::ring_args::Moduli;
 /// Arguments of `bootstrap --all`.
 #[derive(Debug, clap::Args)]
 pub struct Every {
-    /// Every preset but the insecure ones, thin and packed, in BGV and BFV, cheap ones first; with
-    /// --preset those whose names contain it. Then, in BGV, the papers' own choices for their sets.
-    /// Rows that the record has of this very program and processor are not measured again, so that
-    /// a run that was ended goes on; what could not be measured is written to the record too.
+    /// Measure every preset except the insecure ones, thin and packed, in BGV and BFV, cheap ones
+    /// first. With --preset, measure those whose names contain it. Then, in BGV, measure the
+    /// choices of the papers for their sets. Rows that the record already has of this program and
+    /// processor are not measured again, so a run that was ended continues. Rows that could not be
+    /// measured are also written to the record.
     #[arg(
         long,
         requires = "record",
@@ -34,16 +35,17 @@ pub struct Every {
         conflicts_with_all = ["m", "reach", "page", "plot", "threads", "explain"]
     )]
     pub all: bool,
-    /// End a row whose process takes more memory than this; by default nine tenths of what is free.
+    /// End a row whose process uses more memory than this [default: nine tenths of the free
+    /// memory].
     #[arg(long, requires = "all", value_name = "GIB")]
     pub most_gib: Option<f64>,
-    /// End a row that takes longer than this, with plan, keys and constants.
+    /// End a row that takes longer than this, including plan, keys and constants.
     #[arg(long, requires = "all", value_name = "MINUTES", default_value_t = 20.0)]
     pub most_minutes: f64,
-    /// Begin no row after this.
+    /// Start no row after this time.
     #[arg(long, requires = "all", value_name = "HOURS", default_value_t = f64::INFINITY)]
     pub most_hours: f64,
-    /// Try again what this program left out before.
+    /// Try the rows again that this program left out before.
     #[arg(long, requires = "all")]
     pub retry: bool,
 }
@@ -65,8 +67,9 @@ pub struct Bootstrap {
     pub r: u32,
     #[command(flatten)]
     pub moduli: Moduli,
-    /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every
-    /// method, appended to --record; with --page its table is put between the marks of the page.
+    /// Instead of a preset: measure only digit removal, the rows of Chen–Han 2018, Table 3, with
+    /// every method, and append them to --record. With --page, write the table between the marks of
+    /// the page.
     #[arg(
         long,
         conflicts_with_all = PARAMETERS,
@@ -75,8 +78,8 @@ pub struct Bootstrap {
         conflicts_with_all = ["reach", "all", "plot", "explain"]
     )]
     pub digits_table: bool,
-    /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A,
-    /// beside the published ones and ours.
+    /// Instead of a preset: print the parameters of Halevi–Shoup 2015 by the rule of its Appendix
+    /// A, with the published ones and those of Windlass.
     #[arg(long, exclusive = true)]
     pub appendix_a: bool,
     #[command(flatten)]
@@ -91,21 +94,20 @@ pub struct Bootstrap {
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
     #[arg(long, default_value = "automatic")]
     pub transform: Transform,
-    /// All slots of degree d instead of integers.
+    /// Fill the slots with elements of degree d instead of integers.
     #[arg(long)]
     pub packed: bool,
-    /// Let the refresh evaluate a table of all residues modulo p^r, p^r at most 2^8: square, half
-    /// (x/2, rounded down) or mixed (without a pattern).
+    /// Evaluate a table of all residues modulo p^r in the refresh, with p^r at most 2^8: square,
+    /// half (x/2, rounded down) or mixed (without a pattern).
     #[arg(long, value_name = "NAME", conflicts_with_all = ["packed", "slack"])]
     pub table: Option<Table>,
-    /// How packed ciphertexts come apart: automatic, constants, monomials or monomials-in-slots.
+    /// How packed ciphertexts are unpacked: automatic, constants, monomials or monomials-in-slots.
     #[arg(long, default_value = "automatic")]
     pub unpacking: Unpacking,
-    /// BGV, BFV, or both, one after the other.
+    /// bgv, bfv, or both (bgv,bfv).
     #[arg(long, value_delimiter = ',', default_value = "bgv", value_name = "SCHEMES")]
     pub scheme: Vec<Scheme>,
-    /// Where the packed maps to the coefficients stand: automatic, to-coefficients-first or
-    /// to-coefficients-last.
+    /// The order of the packed maps: automatic, to-coefficients-first or to-coefficients-last.
     #[arg(long, default_value = "automatic")]
     pub order: Order,
     /// The method of digit removal.
@@ -121,24 +123,25 @@ pub struct Bootstrap {
     /// Table 5), or a strategy of linear maps by name.
     #[arg(long, default_value = "automatic", value_parser = names::maps)]
     pub maps: MapChoice,
-    /// The rule of Galois keys: full, baby-giant, minimal or default; the planner's own without it.
+    /// The rule of Galois keys: full, baby-giant, minimal or default [default: the planner chooses
+    /// keys].
     #[arg(long, value_parser = key_strategy)]
     pub keys: Option<KeyStrategy>,
-    /// The most Galois keys.
+    /// The maximum number of Galois keys.
     #[arg(long)]
     pub max_keys: Option<usize>,
-    /// The factors of a composite m: standard, least-price, or in order, the first on which p has its
-    /// whole order, as 73*13,37.
+    /// The factors of a composite m: standard, least-price, or a list such as 73*13,37. The order
+    /// of p modulo the first factor must be its order modulo m.
     #[arg(long, default_value = "standard")]
     pub factors: FactorOrder,
-    /// The stage inside of slots of packed maps: automatic, alone or merged.
+    /// The stage of packed maps that acts inside the slots: automatic, alone or merged.
     #[arg(long, default_value = "automatic")]
     pub eval: EvalStage,
-    /// The weight of the ephemeral secret instead of the preset's.
+    /// The weight of the ephemeral secret [default: that of the preset].
     #[arg(long)]
     pub weight: Option<u32>,
-    /// How ciphertexts come under the ephemeral secret: special-primes, or digits. A preset has its
-    /// own way.
+    /// How the key switch to the ephemeral secret works: special-primes or digits [default: that of
+    /// the preset].
     #[arg(long)]
     pub encapsulation: Option<Encapsulation>,
     /// Merged stages to the slots end after these elementary ones.
@@ -150,27 +153,27 @@ pub struct Bootstrap {
     /// Number of threads.
     #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub threads: usize,
-    /// How often to refresh; the median run is reported (with --reach at least three).
+    /// How often to refresh. The median run is reported. With --reach, at least three.
     #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub runs: usize,
-    /// Refresh no more once this many seconds were spent on it, however many runs were asked for.
+    /// Stop refreshing after this many seconds, even if more runs are asked for.
     #[arg(long, default_value_t = f64::INFINITY, value_name = "SECONDS")]
     pub enough_seconds: f64,
     /// Seed of keys and messages.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Refresh once more and print for each stage by how many bits the bound on its noise exceeds
-    /// the noise itself.
+    /// Refresh once more and print, for each stage, how many bits the noise bound is above the
+    /// noise.
     #[arg(long)]
     pub slack: bool,
     /// Only print the plan.
     #[arg(long, conflicts_with_all = MEASURING, conflicts_with_all = ["threads", "runs", "record"])]
     pub explain: bool,
-    /// Append the figures to a record: one line of JSON for each measurement. Pages are made of
-    /// several. With --reach: hold its figures as `reach` in one object.
+    /// Append the figures to a record, one line of JSON for each measurement. Pages can show
+    /// several records. With --reach, write its figures as `reach` into one object.
     #[arg(long, visible_alias = "json", value_name = "FILE", num_args = 1..)]
     pub record: Vec<PathBuf>,
-    /// Measure nothing: make the page of tables of a record.
+    /// Measure nothing: write the page with the tables of a record.
     #[arg(
         long,
         value_name = "FILE",
@@ -180,7 +183,7 @@ pub struct Bootstrap {
         conflicts_with_all = MEASURING
     )]
     pub page: Option<PathBuf>,
-    /// Measure nothing: draw where the time goes by a record.
+    /// Measure nothing: draw a plot of the time of each stage in a record.
     #[arg(
         long,
         value_name = "FILE",
@@ -196,7 +199,7 @@ pub struct Bootstrap {
 /// The preset, or the parameters given one by one, with all that was chosen by name.
 pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error>> {
     if args.m.is_none() && args.moduli.name().is_some() {
-        return Err("--primes is for parameters of one's own: it needs --m and --p".into());
+        return Err("--primes makes custom parameters: give --m and --p too".into());
     }
     let mode = if args.packed { Mode::Packed } else { Mode::Thin };
     let mut preset = match (args.m, args.p, args.m.and_then(|m| args.moduli.spec(m))) {
@@ -238,7 +241,7 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
 /// A rule of keys by its name.
 fn key_strategy(name: &str) -> Result<KeyStrategy, String> {
     let known = || KeyStrategy::ALL.map(|strategy| strategy.to_string()).join(", ");
-    KeyStrategy::named(name).ok_or_else(|| format!("no rule of keys has this name; there are {}", known()))
+    KeyStrategy::named(name).ok_or_else(|| format!("unknown rule of keys; choose one of {}", known()))
 }
 
 /// The plan of a preset.

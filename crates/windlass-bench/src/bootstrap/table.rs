@@ -11,7 +11,7 @@ pub enum Table {
     Square,
     /// x/2 of the residue x in [0, p^r), rounded down.
     Half,
-    /// Residues without a pattern: the most expensive table there is.
+    /// Residues without a pattern, the most expensive kind of table.
     Mixed,
 }
 

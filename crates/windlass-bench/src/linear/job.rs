@@ -45,7 +45,7 @@ impl Room {
     }
 }
 
-/// Runs of one plan go on for this many seconds at most, but for one run.
+/// Runs of one plan continue for at most this many seconds, except a single run.
 const MOST_SECONDS: f64 = 20.0;
 
 /// One plan to measure.

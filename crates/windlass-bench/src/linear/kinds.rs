@@ -36,7 +36,7 @@ pub enum Chain {
     /// Q of 400 bits and P of 150, three digits, as the published figures.
     #[value(name = "400")]
     Published,
-    /// The longest that leaves 128 bits of security: Q of 250 bits and P of 100.
+    /// The longest moduli with 128 bits of security: Q of 250 bits and P of 100.
     #[value(name = "secure")]
     Secure,
 }

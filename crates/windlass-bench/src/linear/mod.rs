@@ -41,7 +41,7 @@ const MEASURING: [&str; 16] = [
 /// Arguments of `linear`.
 #[derive(Debug, clap::Args)]
 pub struct Linear {
-    /// Cyclotomic indices; those of the tables by default.
+    /// Cyclotomic indices.
     #[arg(long, value_delimiter = ',', default_value = "15709,18631,24295")]
     m: Vec<u64>,
     /// The prime of the plaintext modulus p^r.
@@ -52,17 +52,18 @@ pub struct Linear {
     r: u32,
     #[command(flatten)]
     moduli: Moduli,
-    /// Which dimensions: good, bad (where there is none, a good one is treated as bad).
+    /// Which dimensions: good or bad. If a ring has no bad dimension, a good one is treated as bad.
     #[arg(long, value_delimiter = ',', default_value = "good,bad")]
     dimensions: Vec<Dimension>,
     /// Which maps.
     #[arg(long, value_delimiter = ',', default_value = "1d,block,full,block-full")]
     maps: Vec<Kind>,
-    /// Moduli: 400 (bits of Q, as the published figures), or secure (128 bits).
+    /// Moduli: 400 (bits of Q, as in the published figures), or secure (128 bits of security).
     #[arg(long, default_value = "400", conflicts_with = "primes")]
     chain: Chain,
-    /// Columns of the tables by name; all by default. `best` and `minimal` are ours, `default` is the
-    /// best plan by the default keys of the ring (Table 4), the others are the paper's.
+    /// Columns of the tables by name [default: all]. `best` and `minimal` are plans of Windlass,
+    /// `default` is the best plan with the default keys of the ring (Table 4), and the others are
+    /// those of the paper.
     #[arg(long, value_delimiter = ',')]
     columns: Vec<String>,
     /// Strategies by name instead of the tables' columns: `baby-giant`, or `baby-giant:27` with
@@ -72,30 +73,30 @@ pub struct Linear {
     /// How the automorphisms of --strategy share work.
     #[arg(long, default_value = "double", requires = "strategy")]
     hoisting: Hoisting,
-    /// Numbers of threads for the columns `best` and `default`; the others run on one.
+    /// Numbers of threads for the columns `best` and `default`. The others run on one thread.
     #[arg(long, value_delimiter = ',', default_value = "1,2,4", value_parser = crate::threads::number())]
     threads: Vec<usize>,
     /// Runs of each column.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Leave out columns whose keys and constants take more than this many GiB.
+    /// Leave out columns whose keys and constants need more than this many GiB.
     #[arg(long, default_value_t = 8.0)]
     most_gib: f64,
-    /// Measure these columns too, with constants as coefficients that are expanded on use; `best`
-    /// and `minimal` always are.
+    /// Also measure these columns with constants as coefficients that are expanded on use. `best`
+    /// and `minimal` are always measured so.
     #[arg(long, conflicts_with = "render_only")]
     pack: bool,
-    /// Append the results to this record, one line of JSON for each; the page is made of all that
-    /// are named, one for each processor.
+    /// Append the results to this record, one line of JSON for each. The page shows all records
+    /// that are named, one for each processor.
     #[arg(long, value_name = "FILE")]
     record: Vec<PathBuf>,
-    /// Put the tables of the record into this page, between its marks.
+    /// Write the tables of the record into this page, between its marks.
     #[arg(long, value_name = "FILE", requires = "record")]
     page: Option<PathBuf>,
-    /// Draw ours against HElib by the record.
+    /// Draw a plot of the record that compares Windlass with HElib.
     #[arg(long, value_name = "FILE", requires = "record")]
     plot: Option<PathBuf>,
-    /// Only render; measure nothing.
+    /// Measure nothing: only render.
     #[arg(long, requires = "record", conflicts_with_all = MEASURING)]
     render_only: bool,
 }

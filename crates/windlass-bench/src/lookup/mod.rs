@@ -23,7 +23,7 @@ pub struct Lookup {
     /// of).
     #[arg(long, default_value = "")]
     pub only: String,
-    /// Divide the rows of the large tables by this: a first look, or little memory.
+    /// Divide the number of rows of the large tables by this, for less time and memory.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub divide: usize,
     /// Rounds of which the median is taken, by processor time of one thread.
@@ -32,7 +32,7 @@ pub struct Lookup {
     /// Append the results to this record: one line of JSON for each.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
-    /// Write what was reached into this page, between its marks.
+    /// Write the results into this page, between its marks.
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
 }

@@ -14,7 +14,7 @@ pub struct Search {
     /// Their dimension.
     #[arg(long, value_name = "D", default_value_t = 256)]
     pub dimension: usize,
-    /// Queries that recall is taken over.
+    /// Queries over which recall is measured.
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub queries: usize,
     /// Rounds of which the median is taken, by processor time.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// Arguments of `standard`.
 #[derive(Debug, clap::Args)]
 pub struct Standard {
-    /// Fewer repetitions: a first look.
+    /// Fewer repetitions.
     #[arg(long)]
     pub quick: bool,
     /// Only layers whose names contain one of these (transforms, rows, engine, general, demo).

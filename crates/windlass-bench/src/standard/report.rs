@@ -1,4 +1,4 @@
-//! Results: one line each, then what was to be reached.
+//! Results: one line each, then the goals.
 
 use std::io;
 use std::path::Path;
@@ -49,7 +49,7 @@ pub struct Report {
     pub rounds: usize,
     /// Seconds of the yardstick T, once it is measured.
     pub yardstick: Option<f64>,
-    /// What was to be reached.
+    /// The goals.
     pub goals: Goals,
     /// Whether something could not be measured.
     pub failed: bool,

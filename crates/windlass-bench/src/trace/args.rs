@@ -11,7 +11,7 @@ use crate::timing::{Sample, Subject};
 /// Arguments of `trace`.
 #[derive(Debug, clap::Args)]
 pub struct Trace {
-    /// Fewer repetitions and the corners of the grid alone: a first look.
+    /// Fewer repetitions and only the corners of the grid.
     #[arg(long)]
     pub quick: bool,
     /// Only parts whose name contains this (sums, long, operations, application, fma, fma60).
@@ -20,13 +20,13 @@ pub struct Trace {
     /// Numbers of threads.
     #[arg(long, value_delimiter = ',', default_value = "1,2,4", value_parser = crate::threads::number())]
     pub threads: Vec<usize>,
-    /// Instruction sets, of those that the machine has.
+    /// Instruction sets. Those that the machine does not have are left out.
     #[arg(long, value_delimiter = ',', default_value = "portable,avx2,avx512,ifma")]
     pub isas: Vec<String>,
     /// Only this k and l of the sums, as in 1/9.
     #[arg(long, value_name = "K/L", value_parser = place)]
     pub place: Option<(u32, usize)>,
-    /// Gibibytes of keys at most; what needs more is left out: 7.5 for all.
+    /// The maximum GiB of keys. Sums that need more are left out; 7.5 GiB suffice for all.
     #[arg(long, value_name = "GIB", default_value_t = 3.0)]
     pub memory: f64,
     /// Rounds of each comparison [default: 7, or 3 with --quick].
@@ -38,10 +38,10 @@ pub struct Trace {
     /// Records of other processors that the page shows as well.
     #[arg(long, value_name = "FILE", requires = "page")]
     pub beside: Vec<PathBuf>,
-    /// Write a page with tables, and plots into a directory of its name beside it.
+    /// Write a page with tables, and plots into a directory with the name of the page.
     #[arg(long, value_name = "FILE", requires = "record")]
     pub page: Option<PathBuf>,
-    /// Only render; measure nothing.
+    /// Measure nothing: only render.
     #[arg(
         long,
         requires = "record",

@@ -104,9 +104,8 @@ impl EncryptedSecret {
     }
 }
 
-/// A key that switches from the main secret to the ephemeral one, at the input modulus alone:
-/// (−a·s̃ + e + P·s, a) modulo Q_in·P, or (−a·s̃ + e + B^k·s, a) modulo Q_in for each digit of base
-/// B.
+/// A key that switches from the main secret to the ephemeral one, at the input modulus only: (−a·s̃ +
+/// e + P·s, a) modulo Q_in·P, or (−a·s̃ + e + B^k·s, a) modulo Q_in for each digit of base B.
 #[derive(Debug, Clone)]
 pub(crate) struct EncapsulationKey {
     input: InputModulus,

@@ -111,8 +111,8 @@ impl Trinomials {
         })
     }
 
-    /// U and V, before the trace: `U = Tr_E((β_1 + β_2)·z̄/(z̄ − z))/d` and
-    /// `V = Tr_E((β_1 + β_2)/(z − z̄))/d`, z̄ = 1/z, whatever else β holds.
+    /// U and V, before the trace: `U = Tr_E((β_1 + β_2)·z̄/(z̄ − z))/d` and `V = Tr_E((β_1 +
+    /// β_2)/(z − z̄))/d`, z̄ = 1/z, for any other elements of β.
     pub fn residues(&self) -> SlotMap {
         SlotMap::from_rows(&self.slots, |row, put| {
             let (first, second) = self.halves(row);

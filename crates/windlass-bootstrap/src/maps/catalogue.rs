@@ -43,7 +43,7 @@ impl Transform {
         Self { transform: Some(transform), is_own: true }
     }
 
-    /// Whether it is none of the published ones, so that its maps are to be checked.
+    /// Whether it is not a published one, so that its maps must be checked.
     pub(crate) fn is_own(self) -> bool {
         self.is_own
     }
@@ -69,7 +69,7 @@ impl Transform {
         };
         let Some(needs) = transform.refusal(m, p) else { return Ok(vec![transform]) };
         let name = transform.name();
-        let what = format!("{name} stages need {needs}, not m = {m} and p = {p}; use Transform::AUTOMATIC");
+        let what = format!("{name} stages need {needs}, but m = {m} and p = {p}; use Transform::AUTOMATIC");
         Err(BootstrapError::Unsupported { what }.into())
     }
 }

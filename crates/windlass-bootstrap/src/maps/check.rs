@@ -77,7 +77,9 @@ fn require(transform: &dyn SlotTransform, holds: bool) -> Result<()> {
         return Ok(());
     }
     let name = transform.name();
-    let what = format!("the maps of {name} do not take each integer to a coefficient of its own and back");
+    let what = format!(
+        "the maps of {name} must take each slot to a different coefficient and back, but they do not; correct its stages"
+    );
     Err(BootstrapError::Unsupported { what }.into())
 }
 

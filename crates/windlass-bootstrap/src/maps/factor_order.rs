@@ -16,8 +16,8 @@ use windlass_schemes::names::unknown;
 /// By name `standard`, `least-price`, or the factors themselves: `73*13,37` for (73·13)·37.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub enum FactorOrder {
-    /// The fewest prime powers on which p has its order d and leaves a cyclic quotient, of these the
-    /// least product. It depends on m and p alone: thin and packed plans share it.
+    /// The fewest prime powers on which p has its order d and leaves a cyclic quotient, of these
+    /// the least product. It depends only on m and p: thin and packed plans share it.
     #[default]
     Standard,
     /// Of all first factors that leave a cyclic quotient the one whose plan gives the most capacity

@@ -93,7 +93,7 @@ impl Factors {
             return Err(refused("only the first may be a product of several prime powers").into());
         }
         if !axes.has_whole_order(&groups[0]) {
-            return Err(refused("p must have its whole order modulo the first").into());
+            return Err(refused("p must have the same order modulo the first as modulo m").into());
         }
         let others: Vec<usize> = groups[1..].iter().map(|group| group[0]).collect();
         Ok(axes.cyclic(&groups[0], &others).unwrap_or_else(|| axes.successive(&groups[0], &others)))
@@ -108,7 +108,8 @@ impl Factors {
         let wanted: Vec<u64> = cube.dimensions().iter().map(|dimension| dimension.generator).collect();
         let axes = Axes::new(m, p)?;
         let found = std::iter::once(axes.standard()).chain(axes.every()).find(|factors| factors.generators() == wanted);
-        let what = "the slots stand in no order of the evaluation maps; make the ring by them".to_owned();
+        let what = "the evaluation maps do not know the slot order of this ring; make the ring with their generators"
+            .to_owned();
         found.ok_or(BootstrapError::Unsupported { what }.into())
     }
 
@@ -379,6 +380,6 @@ mod tests {
         assert!(refused(&[950, 37]).contains("product of prime powers"));
         assert!(refused(&[]).contains("together"));
         assert!(refused(&[37, 949]).contains("only the first"));
-        assert!(refused(&[73, 13, 37]).contains("whole order"));
+        assert!(refused(&[73, 13, 37]).contains("p must have the same order"));
     }
 }

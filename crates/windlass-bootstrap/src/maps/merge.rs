@@ -11,12 +11,12 @@ use super::transform::Stages;
 pub(crate) struct Runs {
     /// After which elementary stages a merged one ends, ascending, the last being their number.
     pub ends: Vec<usize>,
-    /// Whether the stages before and after them are merged with their neighbours, not maps by
-    /// themselves.
+    /// Whether the stages before and after them are merged with their neighbours, not separate
+    /// maps.
     pub joined: bool,
 }
 
-/// With the stages beside them by themselves.
+/// With the stages beside them as separate maps.
 impl From<&[usize]> for Runs {
     fn from(ends: &[usize]) -> Self {
         Self { ends: ends.to_vec(), joined: false }
@@ -34,7 +34,7 @@ fn check_partition(ends: &[usize], count: usize) -> Result<()> {
 
 impl Stages {
     /// The same map with the stages beside as parts of their neighbours; without neighbours they
-    /// stay by themselves.
+    /// stay separate.
     fn joined(self) -> Result<Self> {
         let Self { first, mut merged, last } = self;
         if merged.is_empty() {

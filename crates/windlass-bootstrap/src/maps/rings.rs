@@ -24,8 +24,8 @@ pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
 /// for [`FactorOrder::Standard`], as prices are of parameters.
 ///
 /// # Errors
-/// As [`evaluation_hypercube`]; [`crate::BootstrapError::Factors`] for what are no
-/// factors of m.
+/// As [`evaluation_hypercube`]; [`crate::BootstrapError::Factors`] if the numbers are not factors
+/// of m.
 pub fn ordered_hypercube(m: u64, p: u64, factors: &FactorOrder) -> Result<Hypercube> {
     if m.is_power_of_two() { radix2::hypercube(m, p) } else { Factors::of_order(m, p, factors)?.hypercube(p) }
 }

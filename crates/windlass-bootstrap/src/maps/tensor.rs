@@ -28,7 +28,7 @@ impl SlotTransform for CompositeTensor {
     }
 
     fn refusal(&self, m: u64, _: u64) -> Option<&'static str> {
-        m.is_power_of_two().then_some("an m that is no power of two")
+        m.is_power_of_two().then_some("an m that is not a power of two")
     }
 
     /// One for each factor with more than one slot, of powers of two more.

@@ -20,7 +20,7 @@ fn stage_count(m: u64, p: u64) -> Result<usize> {
     Transform::AUTOMATIC.choices(m, p)?[0].stage_count(&evaluation_hypercube(m, p)?)
 }
 
-/// With the stages beside as maps by themselves.
+/// With the stages beside as separate maps.
 fn runs(ends: &[usize]) -> Runs {
     ends.into()
 }
@@ -143,7 +143,7 @@ fn maps_of_every_small_index_are_transforms() {
     }
 }
 
-/// The counts that prices go by are those of the maps, whatever is merged.
+/// The counts behind prices are those of the maps, for any merging.
 #[test]
 fn supports_of_packed_maps_are_those_that_are_made() {
     for ((m, p, r), transform) in every(&[(105, 2, 1), (45, 2, 2), (119, 2, 1), (64, 7, 2), (64, 17, 2), (64, 193, 1)])

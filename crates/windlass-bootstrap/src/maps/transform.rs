@@ -11,7 +11,7 @@ use super::packing::Packing;
 use super::slot_map::SlotMap;
 
 /// The elementary stages of one map, first to last: those that may be merged, and one before or
-/// after them that is a stage by itself.
+/// after them that is a separate stage.
 #[derive(Debug)]
 pub struct Stages {
     /// What comes before them.
@@ -85,7 +85,7 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     /// How many of the elementary stages may be merged in packed mode.
     ///
     /// # Errors
-    /// [`BootstrapError::Unsupported`] for a transform of thin mode alone.
+    /// [`BootstrapError::Unsupported`] if the transform exists only in thin mode.
     fn packed_stage_count(&self, _: &Hypercube) -> Result<usize> {
         Err(thin_alone(self.name()))
     }
@@ -119,7 +119,7 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
 }
 
 fn thin_alone(name: &str) -> Error {
-    let what = format!("{name} stages are for thin mode alone; use another transform, or Mode::Thin");
+    let what = format!("{name} stages exist only in thin mode; use another transform, or Mode::Thin");
     BootstrapError::Unsupported { what }.into()
 }
 

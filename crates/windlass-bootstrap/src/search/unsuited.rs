@@ -12,7 +12,7 @@ pub enum Unsuited {
         reason: String,
     },
     /// m is even.
-    #[error("it is even, and the search is for odd m; a power of two needs no search")]
+    #[error("it is even, but the search takes odd m only; a power of two needs no search")]
     Even,
     /// p divides m.
     #[error("it is divisible by the plaintext prime {p}")]
@@ -21,7 +21,7 @@ pub enum Unsuited {
         p: u64,
     },
     /// m has fewer than two prime factors.
-    #[error("it is a prime power, and the linear maps need two factors that are coprime")]
+    #[error("it is a prime power, but the linear maps need two coprime factors")]
     PrimePower,
     /// φ(m) is outside of the range.
     #[error("phi(m) is {n}, which is not between {least} and {most}")]
@@ -52,7 +52,9 @@ pub enum Unsuited {
         least: usize,
     },
     /// No factor can be the first.
-    #[error("{p} has its whole order {degree} modulo no factor of m that is a prime power or a product of two")]
+    #[error(
+        "{p} must have the order {degree} modulo a factor of m that is a prime power or a product of two prime powers, but m has no such factor"
+    )]
     NoFirstFactor {
         /// p.
         p: u64,
@@ -61,7 +63,7 @@ pub enum Unsuited {
     },
     /// The first dimension is not cyclic.
     #[error(
-        "modulo every factor on which {p} has its whole order {degree}, the quotient by the powers of {p} is not cyclic"
+        "the units modulo a factor on which {p} has the order {degree} must be cyclic after division by the powers of {p}, but m has no such factor"
     )]
     NotCyclic {
         /// p.

@@ -45,10 +45,10 @@ impl DigitChain {
         let shape = |weights: &Vec<i64>, most: usize| weights.len() <= most && weights.last().is_some_and(|&c| c != 0);
         let products_fit = self.products.iter().enumerate().all(|(k, product)| product.iter().all(|f| shape(f, k + 1)));
         if !products_fit || !self.values.iter().all(|value| shape(&value.weights, self.products.len() + 1)) {
-            return Ok(Some("a sum in it is empty, ends in 0 or takes a product that comes later".into()));
+            return Ok(Some("a sum in the chain is empty, ends in 0 or uses a later product".into()));
         }
         if !self.values.is_sorted_by_key(|value| value.precision) {
-            return Ok(Some("its values do not rise in precision".into()));
+            return Ok(Some("the precision of its values must increase".into()));
         }
         for value in &self.values {
             let modulus = PrimePower::new(prime, value.precision)?;

@@ -28,7 +28,7 @@ impl HalvingChain {
         let limits = Limits::at_most(MAX_RESIDUES).with("a chain of halvings is proved on every one");
         limits.check("the number of residues", modulus.value())?;
         let Some(exponents) = self.exponents(exponent) else {
-            return Ok(Some("a product takes a value that comes later, none at all, or divides too often".into()));
+            return Ok(Some("a product uses a later value, uses no value, or divides too often".into()));
         };
         if exponents.last() != Some(&(exponent - removed)) {
             return Ok(Some(format!("its last value is not known modulo {prime}^{}", exponent - removed)));
@@ -36,7 +36,7 @@ impl HalvingChain {
         let wrong = (0..modulus.value()).find_map(|x| match self.value_at(prime, &exponents, x) {
             None => Some(format!("at {x} a product is not a multiple of {prime}")),
             Some(y) if y == without_digits(prime, exponent, removed, x) => None,
-            Some(_) => Some(format!("it does not take the low digits off {x}")),
+            Some(_) => Some(format!("it does not remove the low digits of {x}")),
         });
         Ok(wrong)
     }

@@ -71,17 +71,17 @@ mod tests {
         let flaw = |chain: &HalvingChain| chain.flaw(2, 5, 4).unwrap().unwrap();
         let mut other = whole.clone();
         other.products[2].rest[0] += 2;
-        assert!(flaw(&other).contains("does not take the low digits off"));
+        assert!(flaw(&other).contains("does not remove the low digits of"));
         let mut odd = whole.clone();
         odd.products[2].rest[0] += 1;
         assert!(flaw(&odd).contains("not a multiple"));
         let mut later = whole.clone();
         later.products[0].rest = vec![0, 1];
-        assert!(flaw(&later).contains("comes later"));
+        assert!(flaw(&later).contains("uses a later value"));
         // A product with nothing is 0, which no chain needs.
         let mut empty = whole.clone();
         empty.products[3].factors[0] = vec![0; 3];
-        assert!(flaw(&empty).contains("none at all"));
+        assert!(flaw(&empty).contains("uses no value"));
         // After a bit nothing is left to divide, though the last value does not take it.
         let bit = to_bit(1).unwrap().products.remove(0);
         let below = DividedProduct { factors: [vec![0, 1], vec![0, 1]], rest: vec![0, -1], divisions: 1 };

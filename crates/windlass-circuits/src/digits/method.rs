@@ -39,7 +39,7 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute>;
 
     /// A chain of products instead of polynomials from precision to precision. It is checked like
-    /// those; for a single digit, on the arguments that occur alone. It is compared with the routes
+    /// those; for a single digit, only on the arguments that occur. It is compared with the routes
     /// by price.
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         None

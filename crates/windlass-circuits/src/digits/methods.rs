@@ -101,7 +101,7 @@ impl DigitMethod for LocalNull {
 
     fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
         match spec.bound {
-            _ if spec.prime == 2 => Some("both digits occur for p = 2"),
+            _ if spec.prime == 2 => Some("it needs an odd p, since for p = 2 both digits occur"),
             None => Some("it needs a bound on the part that is removed"),
             Some(_) => None,
         }
@@ -131,7 +131,7 @@ impl DigitMethod for Searched {
     }
 
     fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
-        (spec.prime != 2).then_some("chains were searched for p = 2 alone")
+        (spec.prime != 2).then_some("chains are known for p = 2 only")
     }
 
     fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {

@@ -191,7 +191,8 @@ fn newton_terms(prime: u64, precision: u32, from: u32, digits: DigitRange) -> u6
 
 /// Checks that a polynomial of at most this degree can be planned.
 fn check_degree(degree: u64) -> Result<()> {
-    let limits = Limits::at_most(MAX_DEGREE).with("so bound the digits (local null polynomials) for a large p");
+    let limits =
+        Limits::at_most(MAX_DEGREE).with("so for a large p state a bound on the digits (local null polynomials)");
     Ok(limits.check("the degree of a digit polynomial", degree)?)
 }
 

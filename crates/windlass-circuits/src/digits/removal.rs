@@ -32,9 +32,9 @@ impl DigitRemoval {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for v outside 1..e, or where a polynomial of degree above 2048 would
-    /// be needed, or more than 2^16 residues checked; [`Error::Unplannable`] for what the method
-    /// refuses ([`super::DigitMethod::refusal`]) or what of it is not right;
-    /// [`Error::Ring`] if p^e is not a supported prime power.
+    /// be needed, or more than 2^16 residues checked; [`Error::Unplannable`] if the method refuses
+    /// ([`super::DigitMethod::refusal`]), or its circuit is wrong; [`Error::Ring`] if p^e is not a
+    /// supported prime power.
     pub fn new(spec: DigitSpec) -> Result<Self> {
         PrimePower::new(spec.prime, spec.exponent)?;
         let limits = Limits::between(1, spec.exponent - 1).with("one less than the digits there are");
@@ -76,7 +76,7 @@ impl DigitRemoval {
             plans.push(Self { spec, circuit: DigitCircuit::Halving(chain), products, depth });
         }
         let best = plans.into_iter().min_by(|a, b| a.price().total_cmp(&b.price()));
-        best.ok_or_else(|| refuse("it names no route and no chain"))
+        best.ok_or_else(|| refuse("it gives neither a route nor a chain"))
     }
 
     fn assemble(spec: DigitSpec, row: impl Fn(u32, usize) -> Result<Row>) -> Result<Self> {

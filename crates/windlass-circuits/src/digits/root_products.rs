@@ -7,8 +7,8 @@
 //!
 //! since M(z) ≡ (z − d)·M'(d) is a multiple of p. So c(d) = −1/M'(d) modulo p is all that is asked
 //! of c, which is even as M' is: a polynomial in Y with B + 1 values. The result has degree 4B + 1,
-//! no less than the polynomial of least degree, but comes in factors. From Y, Y², .., Y^k, sums of
-//! which cost nothing:
+//! no less than the polynomial of least degree, but comes in factors. From Y, Y², .., Y^k, whose
+//! sums are free:
 //!
 //! - M is a product of sums with up to k of the j² for roots each;
 //! - c is (T + l_1)·l_2 + l_3, where T is the product of two of these sums, of degree 2k, and the
@@ -18,11 +18,11 @@
 //! B = 12 takes 10 products, where the polynomial of least degree takes 14, in the same depth: k = 4
 //! for Y to Y⁴, four for M, one for c, and the last one.
 //!
-//! *Noise.* In a sum, what was made earlier has been switched down since and may have any weight; of
-//! two powers that have just been multiplied one has a weight as large as p², as they have
-//! different factors. Y³ and Y⁴ are of one depth. So sums are of powers of Z = Y − s, and those with
-//! four roots have roots that add up to 4s: then Z³ is not in them. And as c counts modulo p
-//! alone, so do all weights that it is made of.
+//! *Noise.* In a sum, what was made earlier has been switched down since and may have any weight;
+//! of two powers that have just been multiplied one has a weight as large as p², as they have
+//! different factors. Y³ and Y⁴ are of one depth. So sums are of powers of Z = Y − s, and those
+//! with four roots have roots that add up to 4s: then Z³ is not in them. And since only c modulo p
+//! matters, so it is for all weights that it is made of.
 
 use std::collections::BTreeMap;
 
@@ -47,11 +47,11 @@ impl DigitMethod for RootProducts {
 
     fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
         match spec.bound {
-            _ if spec.prime == 2 => Some("both digits occur for p = 2"),
-            _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes one digit of two"),
+            _ if spec.prime == 2 => Some("it needs an odd p, since for p = 2 both digits occur"),
+            _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes exactly one digit of two"),
             None => Some("it needs a bound on the part that is removed"),
-            Some(bound) if bound >= spec.prime.saturating_sub(1) / 2 => Some("all digits occur, and x^p knows them"),
-            Some(bound) if bound == 0 || bound > MOST => Some("it is for bounds from 1 to 13"),
+            Some(bound) if bound >= spec.prime.saturating_sub(1) / 2 => Some("all digits occur; use a method with x^p"),
+            Some(bound) if bound == 0 || bound > MOST => Some("it needs a bound from 1 to 13"),
             Some(_) => None,
         }
     }
@@ -400,7 +400,7 @@ mod tests {
         }
     }
 
-    /// Y³ is in no sum with Y⁴ that is multiplied, but for those of c, which come a level later.
+    /// Y³ is in no sum with Y⁴ that is multiplied, except those of c, which come a level later.
     #[test]
     fn fours_have_roots_with_the_same_total() {
         for bound in 8..=13 {

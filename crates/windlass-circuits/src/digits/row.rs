@@ -71,7 +71,7 @@ pub(super) struct Row {
     /// For rows j+1, j+2, .., v−1: which value.
     pub for_rows: Vec<usize>,
     pub last: usize,
-    /// The product that the last value alone takes, once: it need not be relinearised by itself.
+    /// The product that only the last value uses, once: it need not be relinearised separately.
     pub late: Option<usize>,
 }
 
@@ -125,7 +125,7 @@ impl Row {
         let (lent, wanted) = spec.precisions(j);
         let too_short = || Error::Unplannable {
             strategy: spec.method.name().into(),
-            reason: format!("its chain does not go to {wanted} digits to base {}", spec.prime),
+            reason: format!("its chain does not reach {wanted} digits to base {}", spec.prime),
         };
         let precisions = (2..=lent).chain([wanted]);
         let values: Option<BTreeMap<u32, &ChainValue>> =

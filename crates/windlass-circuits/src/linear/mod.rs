@@ -8,7 +8,7 @@
 //!
 //! The rooms, each of which knows only those before it:
 //!
-//! - [`map`][]: what a map is, whatever its constants are written in, and grids of maps;
+//! - [`map`][]: maps, for any form of their constants, and grids of maps;
 //! - `build`: maps from matrices, blocks, permutations, kernels, and inverses;
 //! - [`plan`][]: ways to evaluate a map, as data that is priced, explained and asked for its keys;
 //! - `run`: plans at work on an evaluator.

@@ -205,7 +205,7 @@ impl<R: Plannable> MatrixPlan<R> {
         self.products.prepare(evaluator)
     }
 
-    /// Converts the constants for ciphertexts of levels up to `level` alone: see
+    /// Converts the constants for ciphertexts of levels up to `level` only: see
     /// [`LinearPlan::prepare_at`].
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl<T: Copy> Matrix<T> {
 /// The fold with the lowest cost for a matrix, with the plan of its sums; `None` if no fold is
 /// cheaper.
 ///
-/// Errors: [`Error::Unplannable`] where a fold is asked for and there is none.
+/// Errors: [`Error::Unplannable`] if a fold is asked for and none is possible.
 pub(super) fn best_fold<R: SlotGeometry>(
     slots: &R,
     matrix: &Matrix<R::Entry>,
@@ -63,8 +63,8 @@ pub(super) fn best_fold<R: SlotGeometry>(
         None if spec.folding == Folding::Always => {
             let (rows, columns) = (matrix.height, matrix.width);
             let reason = match search.folds()[..] {
-                [] => format!("no line of slots has room for {rows} rows of {columns} entries"),
-                _ => "no fold makes do with the keys that are given or allowed".into(),
+                [] => format!("no dimension of the slots is long enough for {rows} rows of {columns} entries"),
+                _ => "every packing needs other keys than those that are given, or more keys than are allowed".into(),
             };
             Err(Error::Unplannable { strategy: "a folded matrix".into(), reason })
         }

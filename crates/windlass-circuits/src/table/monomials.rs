@@ -27,8 +27,8 @@ type Name = usize;
 /// The terms of the polynomial of degree below p in each of r digits that has, at the digits of x,
 /// the value number x: name and centred coefficient modulo p^s, those that are not 0.
 ///
-/// Digits are 0 and 1, or balanced. Their differences are units, so that there is exactly one: axis
-/// by axis, by Newton's interpolation.
+/// Digits are 0 and 1, or balanced. Their differences are units, so exactly one exists: axis by
+/// axis, by Newton's interpolation.
 pub(super) fn terms(modulus: PrimePower, values: &[u64], digits: &[i64]) -> Vec<(Name, i64)> {
     let p = digits.len();
     let mut coefficients = in_digits(values, digits);

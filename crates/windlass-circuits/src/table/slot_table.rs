@@ -78,7 +78,7 @@ impl SlotTable {
         let modulus = ring.modulus();
         let length = modulus.value();
         let limits = Limits::at_most(MAX_MODULUS)
-            .with("a table has a value for each residue; for larger primes, and few arguments, there is SlotFunction");
+            .with("a table has a value for each residue; for a larger prime with few arguments use SlotFunction");
         limits.check("the plaintext modulus of a table", length)?;
         if values.len() as u64 != length {
             let what = "a table, one value for each residue modulo p^r";

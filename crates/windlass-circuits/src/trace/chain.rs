@@ -143,7 +143,7 @@ impl TraceChain {
     }
 
     /// Refuses an evaluator of another ring, or with another slot order where that matters, and a
-    /// ciphertext that is not known to hold integers where the sum is one of integers alone.
+    /// ciphertext that is not known to hold integers if the sum is correct only for integers.
     pub(super) fn check<E: Switching>(
         &self,
         operation: &'static str,

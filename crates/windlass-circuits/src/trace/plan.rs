@@ -116,11 +116,11 @@ impl TracePlan {
         best.map(|(_, plan)| plan).ok_or_else(|| match &spec.keys {
             Some(keys) => {
                 let missing = chain.sequential_keys().difference(keys).next().copied();
-                missing.map_or_else(|| unplannable("no cut uses the given keys alone".into()), missing_key)
+                missing.map_or_else(|| unplannable("no factoring uses only the given keys".into()), missing_key)
             }
             None => unplannable(match spec.most_keys {
-                Some(most) => format!("no cut makes do with {most} keys"),
-                None => format!("every cut has a group of more than {} automorphisms", largest_group(spec)),
+                Some(most) => format!("every factoring needs more than {most} keys"),
+                None => format!("every factoring has a group of more than {} automorphisms", largest_group(spec)),
             }),
         })
     }
@@ -290,7 +290,7 @@ fn unplannable(reason: String) -> Error {
 }
 
 fn missing_key(element: u64) -> Error {
-    let make_with = "TracePlan::required_keys, or plan for the keys there are with TraceSpec::with_keys".to_owned();
+    let make_with = "TracePlan::required_keys, or plan with the existing keys (TraceSpec::with_keys)".to_owned();
     Error::MissingGaloisKey { element, make_with }
 }
 

@@ -12,7 +12,7 @@ use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct RefreshArgs {
-    /// One step instead of all of them.
+    /// Run one step instead of all of them.
     #[command(subcommand)]
     pub step: Option<Step>,
     /// The bootstrapping preset; `--preset list` prints the names.
@@ -21,14 +21,14 @@ pub struct RefreshArgs {
     /// How to bootstrap.
     #[command(flatten)]
     pub way: WayArgs,
-    /// Print the plan only: stages, capacity, keys in bytes, and an estimate of the time.
+    /// Only print the plan: stages, capacity, bytes of keys, and an estimate of the time.
     #[arg(long)]
     pub explain: bool,
-    /// The values to encrypt, separated by commas, modulo p^r [default: 0, 1, 2, .. in all slots].
+    /// The values to encrypt modulo p^r, separated by commas [default: 0, 1, 2, .. in all slots].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value, allow_hyphen_values = true)]
     pub values: Vec<i128>,
-    /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary one,
-    /// removed at the end].
+    /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary
+    /// directory, removed at the end].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -63,7 +63,7 @@ pub struct WayArgs {
     /// The scheme.
     #[arg(long, value_enum, default_value_t = SchemeName::Bgv)]
     pub scheme: SchemeName,
-    /// Accept a parameter file below 128 bits of security as the preset.
+    /// Accept a preset file below 128 bits of security.
     #[arg(long)]
     pub insecure: bool,
 }
@@ -91,9 +91,10 @@ impl From<SchemeName> for Scheme {
 pub enum Step {
     /// Client: make the secret key, the public key, the evaluation keys and the bootstrapping keys.
     Keygen(KeygenArgs),
-    /// Client: encrypt a vector, by default with just enough capacity to be refreshed.
+    /// Client: encrypt a vector, by default with the least capacity that a refresh needs.
     Encrypt(EncryptArgs),
-    /// Server: refresh a ciphertext, packed if its slots hold elements or the keys are for that.
+    /// Server: refresh a ciphertext. The refresh is packed if the slots hold ring elements or the
+    /// keys are for packed bootstrapping.
     Apply(ApplyArgs),
     /// Client: decrypt a ciphertext.
     Decrypt(DecryptArgs),
@@ -118,8 +119,9 @@ pub struct EncryptArgs {
     pub set: SetArgs,
     #[command(flatten)]
     pub with: EncryptionKeyArgs,
-    /// The values, separated by commas: integers from -p^r/2 to p^r - 1 for the slots in order (with
-    /// --packed for the d coefficients of each); the rest is 0. Negative ones come back as x + p^r.
+    /// The values, separated by commas: integers from -p^r/2 to p^r - 1 for the slots in order
+    /// (with --packed, for the d coefficients of each slot). Other slots hold 0. A negative value x
+    /// decrypts to x + p^r.
     #[arg(
         long,
         value_name = "LIST",
@@ -129,7 +131,7 @@ pub struct EncryptArgs {
         allow_hyphen_values = true
     )]
     pub values: Vec<i128>,
-    /// Leave at least this many bits of capacity [default: what a refresh needs].
+    /// The minimum capacity in bits [default: what a refresh needs].
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub capacity: Option<f64>,
     /// The ciphertext file to write.
@@ -140,8 +142,8 @@ pub struct EncryptArgs {
 /// Arguments of `refresh apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// Without --packed, ciphertext and keys decide: slots that hold elements are bootstrapped
-    /// packed, integers as the keys allow.
+    /// Without --packed, the ciphertext and the keys decide: slots that hold ring elements are
+    /// refreshed packed, and integers as the keys allow.
     #[command(flatten)]
     pub set: SetArgs,
     /// The client's evaluation keys.
@@ -168,7 +170,7 @@ pub struct DecryptArgs {
     /// The ciphertext file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// Check that these are the values, and that the rest is 0.
+    /// Check that the first slots hold these values and the other slots 0.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value, allow_hyphen_values = true)]
     pub values: Option<Vec<i128>>,
 }

@@ -1,4 +1,4 @@
-//! What plans and refreshes say of themselves.
+//! Descriptions of plans and refreshes.
 
 use serde_json::{Value, json};
 use windlass::bootstrap::{BatchPlan, Mode, StageTime, bootstrap_preset_names};
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
 
-/// What the server knows of a refresh.
+/// What the server knows about a refresh.
 pub struct Refreshed {
     pub stages: Vec<StageTime>,
     pub capacity: (f64, f64),
@@ -70,8 +70,8 @@ fn plan_batches(planned: &Planned, stages: &mut Stages) -> Result<(Planned, Batc
     Ok((thin, batches))
 }
 
-/// Packed: what batches of ciphertexts with integers cost beside thin refreshes, or why there are
-/// none to compare.
+/// Packed: what batches of ciphertexts with integers cost beside thin refreshes, or why they cannot
+/// be compared.
 fn describe_batches(report: &mut Report, planned: &Planned, stages: &mut Stages) {
     if planned.preset.spec.mode == Mode::Thin {
         return;

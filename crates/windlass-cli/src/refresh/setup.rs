@@ -29,11 +29,11 @@ impl Planned {
     pub fn new(preset: Option<&str>, way: WayArgs, stages: &mut Stages) -> Result<Self> {
         let Some(name) = preset else {
             let names = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
-            return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
+            return Err(CliError::Usage(format!("give --preset NAME with one of {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
         let preset = BootstrapPreset::named(name, mode).map_err(|error| match error {
-            windlass::Error::Unplannable { .. } => does_not_bootstrap(name, "its modulus has no room for that"),
+            windlass::Error::Unplannable { .. } => does_not_bootstrap(name, "its modulus is too short for that"),
             other => refused_parameters(name, other),
         })?;
         Self::of(preset, way.scheme.into(), stages)
@@ -60,8 +60,8 @@ impl Planned {
         rounded_down(self.preset.params.rlwe().security().bits)
     }
 
-    /// Refuses weak parameters that nobody has accepted, and tells λ, before keys or ciphertexts are
-    /// made; `given` is what they were asked for by.
+    /// Refuses weak parameters that the user has not accepted, and prints λ, before keys or
+    /// ciphertexts are made; `given` is what they were asked for by.
     pub fn vouch(&self, given: &str, way: WayArgs, quiet: bool) -> Result<()> {
         vouch(self.preset.params.name(), self.security_bits(), given, way.insecure, quiet)
     }
@@ -71,8 +71,7 @@ impl Planned {
 /// and other sets can be named.
 fn does_not_bootstrap(name: &str, why: &str) -> CliError {
     CliError::Usage(format!(
-        "the parameters '{name}' do not bootstrap: {why}; 'windlass refresh --preset list' names the presets that do, \
-         and 'windlass params plan --bootstrap --modulus T --out FILE.json' makes a set of your own"
+        "the parameters '{name}' do not bootstrap: {why}; choose a preset that does ('windlass refresh --preset list'), or make a custom set ('windlass params plan --bootstrap --modulus T --out FILE.json')"
     ))
 }
 
@@ -84,7 +83,7 @@ fn unplanned(name: &str, error: windlass::Error) -> CliError {
         }
         windlass::Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { weight, security, .. }) => does_not_bootstrap(
             name,
-            &format!("its ephemeral key of weight {weight} has {security}, and 128 are needed"),
+            &format!("its ephemeral key of weight {weight} has {security}, but 128 are needed"),
         ),
         other => other.into(),
     }
@@ -138,7 +137,7 @@ impl Setup {
     pub fn plaintext(&self, values: &[i128]) -> Result<Plaintext> {
         let (most, modulus) = (self.most_values(), i128::from(self.modulus()));
         if values.len() > most {
-            return Err(CliError::Usage(format!("{} values do not fit {most} places", values.len())));
+            return Err(CliError::Usage(format!("{} values do not fit into {most} slots", values.len())));
         }
         if let Some(value) = values.iter().find(|&&value| value >= modulus || value < -(modulus / 2)) {
             let bound = if *value < 0 { "below minus half" } else { "not below" };

@@ -119,8 +119,11 @@ fn make_ciphertext(
         None => setup.planned.plan.check(ct).is_ok(),
     };
     let none = || {
-        let bits = capacity.map_or_else(String::new, |bits| format!(" with {bits} bits of capacity"));
-        CliError::Usage(format!("these parameters have no fresh ciphertext{bits}; ask for less with --capacity"))
+        let wanted = capacity
+            .map_or_else(|| "enough capacity for a refresh".to_owned(), |bits| format!("{bits} bits of capacity"));
+        CliError::Usage(format!(
+            "a fresh ciphertext of these parameters cannot have {wanted}; ask for less with --capacity"
+        ))
     };
     let ciphertext = match key {
         KeyFile::Secret(file) => {
@@ -294,7 +297,7 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     report.bytes(&files);
     report.line("time");
     report.seconds(stages.seconds());
-    report.line(format!("all {} values are back, decrypted and equal", found.len()));
+    report.line(format!("all {} values decrypt to the values that were encrypted", found.len()));
     report.field("verified", true);
     report.field("preset", setup.planned.preset.params.name());
     report.field("security_bits", setup.planned.security_bits());

@@ -9,13 +9,9 @@ use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 
 /// What a model file may be.
 const MODEL_HELP: &str = "\
-A model that was made elsewhere, as JSON where the name ends in .json, else as CSV.
+An existing model: JSON if the name ends in .json, otherwise CSV.
 
-JSON: {\"weights\": [..], \"bias\": 0.5}, one score for each row, or {\"weights\": [[..], ..], \"bias\": \
-[..]}, one for each of several classes, the largest of which decides. Optional: \"means\" and \
-\"scales\" (a weight is for (x - mean)/scale), \"bound\" on the features, standardised where there are \
-means and scales (16; larger ones are refused), \"classes\" (names, two of them where there is one \
-score, the second for positive ones), \"features\" (names of the columns, in the order of the weights).
+JSON: {\"weights\": [..], \"bias\": 0.5} gives one score for each row. {\"weights\": [[..], ..], \"bias\": [..]} gives one score for each class, and the largest score decides. Optional fields: \"means\" and \"scales\" (the weights apply to (x - mean)/scale); \"bound\" on the absolute values of the features, after standardisation if there are means and scales (default 16; larger features are refused); \"classes\" (names; for one score two names, the second for positive scores); \"features\" (names of the columns, in the order of the weights).
 
 CSV: a header with the names of the feature columns and 'bias', and one row of weights.";
 
@@ -23,7 +19,7 @@ CSV: a header with the names of the feature columns and 'bias', and one row of w
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct ScoreArgs {
-    /// One step instead of all of them.
+    /// Run one step instead of all of them.
     #[command(subcommand)]
     pub step: Option<Step>,
     /// Rows and their features.
@@ -32,14 +28,14 @@ pub struct ScoreArgs {
     #[arg(
         long,
         value_name = "FILE",
-        help = "A model that was made elsewhere [default: one is trained]",
+        help = "An existing model, as JSON or CSV [default: train one]",
         long_help = MODEL_HELP
     )]
     pub weights: Option<PathBuf>,
-    /// The value of the class that positive scores stand for.
+    /// The label of the class of positive scores.
     #[arg(long, value_name = "VALUE", requires = "label")]
     pub positive: Option<String>,
-    /// Every N-th row is held out of the training [default: 3].
+    /// Hold every N-th row out of the training [default: 3].
     #[arg(long, value_name = "N", conflicts_with = "weights")]
     pub hold_out: Option<usize>,
 }
@@ -79,13 +75,14 @@ pub struct RowArgs {
 /// Which columns are features: those that the model names, or all but these.
 #[derive(Debug, Args)]
 pub struct ColumnArgs {
-    /// The column that names each row once [default: id, if there is one].
+    /// The column with a different value in each row, the key of the row [default: id, if there is
+    /// one].
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
-    /// The column of the class.
+    /// The column that holds the class.
     #[arg(long, value_name = "COLUMN")]
     pub label: Option<String>,
-    /// A column that is no feature (any number of times).
+    /// A column that is not a feature (any number of times).
     #[arg(long, value_name = "COLUMN")]
     pub skip: Vec<String>,
 }
@@ -108,7 +105,7 @@ pub enum Step {
 /// The server's model.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
-    #[arg(long, value_name = "FILE", help = "The model, made elsewhere", long_help = MODEL_HELP)]
+    #[arg(long, value_name = "FILE", help = "The model, as JSON or CSV", long_help = MODEL_HELP)]
     pub weights: PathBuf,
 }
 
@@ -164,7 +161,7 @@ pub struct EncryptArgs {
 pub struct ApplyArgs {
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The schema file that was published for it.
+    /// The schema file that was published for the model.
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
     /// The client's evaluation keys.

@@ -105,7 +105,7 @@ fn kind(value: &Value) -> &'static str {
 fn parse(text: &[u8]) -> std::result::Result<ModelJson, String> {
     serde_json::from_slice(text).map_err(|error| match serde_json::from_slice(text) {
         Ok(Value::Object(_)) | Err(_) => error.to_string(),
-        Ok(other) => format!("it holds {}, where {{\"weights\": [..], \"bias\": ..}} is expected", kind(&other)),
+        Ok(other) => format!("it holds {}, but {{\"weights\": [..], \"bias\": ..}} is expected", kind(&other)),
     })
 }
 
@@ -143,7 +143,9 @@ impl Model {
         let bias = cells.column(BIAS)?;
         if cells.rows().len() != 1 {
             let rows = cells.rows().len();
-            return Err(not_a_model(format!("it has {rows} rows of weights, where one is read; use JSON for several")));
+            return Err(not_a_model(format!(
+                "it has {rows} rows of weights, but CSV allows one; use JSON for several"
+            )));
         }
         let columns: Vec<usize> = (0..cells.columns().len()).filter(|&column| column != bias).collect();
         let weights = columns.iter().map(|&column| cells.number(0, column)).collect::<Result<Vec<_>>>()?;
@@ -185,7 +187,7 @@ pub fn check_names(
     for (what, count, names) in wanted {
         let Some(names) = names else { continue };
         if names.len() != count {
-            return Err(format!("it names {} {what}, and has {count}", names.len()));
+            return Err(format!("it names {} {what}, but has {count}", names.len()));
         }
         let distinct: std::collections::HashSet<&String> = names.iter().collect();
         if distinct.len() != count {

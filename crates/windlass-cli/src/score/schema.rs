@@ -34,7 +34,7 @@ const WHAT: &str = "a scoring schema";
 pub struct Schema {
     format: String,
     version: u32,
-    /// The parameters, written out. Whoever wrote the schema chose them.
+    /// The parameters, written out. The author of the schema chose them.
     parameters: Value,
     features: usize,
     scores: usize,
@@ -124,7 +124,7 @@ impl Schema {
             ("means, scales or bounds", own != stated),
         ];
         let Some((what, _)) = differ.into_iter().find(|(_, differ)| *differ) else { return Ok(()) };
-        let reason = format!("the {what} differ; clients need the schema of this model ('windlass score schema')");
+        let reason = format!("the {what} differ; give clients the schema of this model ('windlass score schema')");
         Err(CliError::OtherModel { path: path.into(), model: file.into(), reason })
     }
 
@@ -176,8 +176,8 @@ impl Schema {
     }
 
     /// For a client, before it makes keys or encrypts: a stranger's schema names the parameters, so
-    /// it is refused below 128 bits unless the client accepts that, before anything is built; and
-    /// the client is told what it gets.
+    /// it is refused below 128 bits unless the client accepts that, before anything is built. The
+    /// client also prints the security.
     pub fn vouched(source: &SourceArgs, quiet: bool) -> Result<(Self, Setting)> {
         let path = &source.schema;
         let schema = Self::read(path)?;

@@ -1,4 +1,4 @@
-//! The steps, each a process of its own.
+//! The steps, each a separate process.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ pub fn describe_precision(report: &mut Report, precision: f64) {
     report.field("precision_bits", precision);
     if precision < 0.0 {
         report.line(format!(
-            "scores are known to {:.1e} alone, smaller ones may decide wrongly: bring weights and features to one size ('means' and 'scales')",
+            "scores are known only up to {:.1e}, so smaller scores may give wrong decisions: bring weights and features to one size ('means' and 'scales')",
             (-precision).exp2()
         ));
     }
@@ -243,15 +243,15 @@ pub fn memory_of_weights(setting: &Setting) -> Result<()> {
     memory::check("the prepared weights", count.saturating_mul(each))
 }
 
-/// Names the file that a refusal is about: the model and whatever was made for another one.
+/// Names the files that a refusal is about: the model, and the file that was made for another
+/// model.
 fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliError {
     let (path, reason) = match &error {
         windlass::Error::ShapeMismatch { .. } => (other, error.to_string()),
         windlass::Error::OutOfRange(windlass::rlwe::OutOfRange { got, limits, .. }) => {
             let (got, most) = (got.to_string(), limits.most.map(|most| most.to_string()).unwrap_or_default());
             let reason = format!(
-                "its scores may be as large as {got}, and those of the schema {most}; clients need the schema of this \
-                 model ('windlass score schema'), and encrypt their rows by it"
+                "its scores may be as large as {got}, but the schema allows {most}; give clients the schema of this model ('windlass score schema') and encrypt the rows with it"
             );
             (other, reason)
         }
@@ -299,10 +299,10 @@ fn is_close(scores: &[f64], error: f64) -> bool {
 /// Says how far scores may be off, and of how many rows the decision is within that.
 fn describe_error(report: &mut Report, close: &[bool], error: f64) {
     let count = close.iter().filter(|close| **close).count();
-    report.line(format!("each score is right up to {error:.1e}"));
+    report.line(format!("each score is correct up to {error:.1e}"));
     if count > 0 {
         report.line(format!(
-            "of {count} rows the decision is closer than these errors: it may be wrong (column 'close')"
+            "the decisions of {count} rows are closer than these errors and may be wrong (column 'close')"
         ));
     }
     report.field("error_bound", error);
@@ -327,7 +327,7 @@ fn name(schema: &Schema, class: usize) -> String {
 /// One line for each row: its number from 1, its scores, what they say, and whether the errors may
 /// have decided that.
 fn as_csv(schema: &Schema, scores: &[Vec<f64>], decisions: &[String], close: &[bool]) -> Result<String> {
-    let unwritten = |error: csv::Error| CliError::Usage(format!("the scores make no CSV: {error}"));
+    let unwritten = |error: csv::Error| CliError::Usage(format!("the scores cannot be written as CSV: {error}"));
     let classes = scores.first().map_or(0, Vec::len);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let heads = match classes {

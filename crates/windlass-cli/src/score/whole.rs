@@ -98,14 +98,14 @@ fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
             Some(classes_of(&rows, label, &names)?)
         }
         (Some(_), Some(_)) => {
-            let several = "--positive is for models of one score; this one has several classes";
+            let several = "--positive needs a model of one score, but this one has several classes; leave it out";
             return Err(CliError::Usage(several.into()));
         }
     };
     Ok(Task { rows, model: model.linear, labels, hold_out: None })
 }
 
-/// The class of each row, by its name; some are none, but not all.
+/// The class of each row, by its name. Some labels may be no class, but not all.
 fn classes_of(rows: &Features, label: &str, names: &[String]) -> Result<Vec<Option<usize>>> {
     let cells = rows.column(label)?;
     let class = |cell: &&str| names.iter().position(|name| name == cell);
@@ -127,11 +127,11 @@ fn classes_of(rows: &Features, label: &str, names: &[String]) -> Result<Vec<Opti
 fn trained(args: &ScoreArgs, stages: &mut Stages) -> Result<Task> {
     let hold_out = args.hold_out.unwrap_or(HOLD_OUT);
     if hold_out < 2 {
-        return Err(CliError::Usage("--hold-out takes a number from 2".into()));
+        return Err(CliError::Usage("--hold-out takes a number of at least 2".into()));
     }
     let (Some(label), Some(positive)) = (&args.rows.columns.label, &args.positive) else {
-        let either = "a model is trained with --label COLUMN and --positive VALUE; \
-                      one that was made elsewhere comes with --weights FILE";
+        let either =
+            "to train a model give --label COLUMN and --positive VALUE; to use an existing model give --weights FILE";
         return Err(CliError::Usage(either.into()));
     };
     let rows = read_rows(args, None)?;
@@ -145,14 +145,13 @@ fn trained(args: &ScoreArgs, stages: &mut Stages) -> Result<Task> {
     }
     if count < hold_out {
         return Err(CliError::Usage(format!(
-            "--hold-out {hold_out} holds out none of {count} rows; take a smaller number"
+            "--hold-out {hold_out} holds out no row of {count}; choose a smaller number"
         )));
     }
     let used: Vec<usize> = (0..count).filter(|&row| !held_out(hold_out, row)).collect();
     if ![false, true].iter().all(|&label| used.iter().any(|&row| labels[row] == label)) {
         return Err(CliError::Usage(format!(
-            "without the rows that --hold-out {hold_out} keeps back, '{positive}' is in all rows \
-             of column '{label}' or in none; take another number"
+            "without the rows of --hold-out {hold_out}, all rows of column '{label}' hold '{positive}' or none does; choose another number"
         )));
     }
     let model = stages.run("train", "training in the clear", || {

@@ -11,17 +11,15 @@ use crate::whole_number::from;
 
 /// What a file of vectors may be.
 const VECTORS_HELP: &str = "\
-Vectors, as an array of NumPy where the name ends in .npy (float32, float64, int8 or \
-uint8, two dimensions; one dimension is one vector), else as CSV with a header line.
+Vectors: a NumPy array if the name ends in .npy (float32, float64, int8 or uint8; two dimensions, or one dimension for one vector), otherwise CSV with a header line.
 
-Integers of int8, and of uint8 up to 127, are taken as they are but under the cosine; everything else \
-is quantised.";
+Except with the cosine, int8 numbers and uint8 numbers up to 127 are used unchanged. All other numbers are quantised.";
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SearchArgs {
-    /// One step instead of all of them.
+    /// Run one step instead of all of them.
     #[command(subcommand)]
     pub step: Option<Step>,
     #[arg(long, value_name = "FILE", help = "The table: .npy or CSV", long_help = VECTORS_HELP)]
@@ -29,14 +27,14 @@ pub struct SearchArgs {
     /// The vectors to look for: .npy or CSV.
     #[arg(long, value_name = "FILE")]
     pub query: Option<PathBuf>,
-    /// How many of the nearest vectors.
+    /// How many of the nearest vectors to find.
     #[arg(long, value_name = "K", default_value_t = 10, allow_negative_numbers = true, value_parser = from(1))]
     pub k: usize,
     #[command(flatten)]
     pub how: HowArgs,
     #[command(flatten)]
     pub columns: ColumnArgs,
-    /// Print sizes and seconds, and make nothing.
+    /// Only print sizes and an estimate of the seconds.
     #[arg(long)]
     pub plan: bool,
 }
@@ -51,14 +49,14 @@ impl SearchArgs {
 /// How vectors are compared, and what a plan prefers.
 #[derive(Debug, Args)]
 pub struct HowArgs {
-    /// cosine, inner-product or euclidean.
+    /// How vectors are compared: cosine, inner-product or euclidean.
     #[arg(long, value_name = "METRIC", default_value = "cosine")]
     pub metric: Metric,
-    /// Bits of a number of the table: 2 to 8.
+    /// Bits of each quantised number of the table, from 2 to 8.
     #[arg(long, value_name = "BITS", default_value_t = 8)]
     pub bits: u32,
-    /// Megabytes a second between client and server: faster links make larger messages and less
-    /// work.
+    /// Megabytes a second between client and server. For a faster link the plan uses larger
+    /// messages and less computation.
     #[arg(long, value_name = "MB/S", default_value_t = 12.5)]
     pub bandwidth: f64,
 }
@@ -69,7 +67,8 @@ pub struct ColumnArgs {
     /// The column of a CSV file that names each vector [default: id, if there is one].
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
-    /// A column of a CSV file that is no number (any number of times); of two files one may lack it.
+    /// A column of a CSV file that is not a number (any number of times). It may be missing in one
+    /// of two files.
     #[arg(long, value_name = "COLUMN")]
     pub skip: Vec<String>,
 }
@@ -83,7 +82,7 @@ pub enum Step {
     Keygen(KeygenArgs),
     /// Client: encrypt vectors.
     Query(QueryArgs),
-    /// Server: the encrypted scores of all vectors of the table.
+    /// Server: compute the encrypted scores of all vectors of the table.
     Answer(AnswerArgs),
     /// Client: decrypt the scores and print the nearest vectors.
     Decrypt(DecryptArgs),
@@ -153,7 +152,7 @@ pub struct QueryArgs {
 pub struct AnswerArgs {
     #[command(flatten)]
     pub table: TableArgs,
-    /// The schema file that was published for it.
+    /// The schema file that was published for the table.
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
     /// The client's evaluation keys.
@@ -175,7 +174,7 @@ pub struct DecryptArgs {
     /// The answer file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// How many of the nearest vectors.
+    /// How many of the nearest vectors to find.
     #[arg(long, value_name = "K", default_value_t = 10, allow_negative_numbers = true, value_parser = from(1))]
     pub k: usize,
 }

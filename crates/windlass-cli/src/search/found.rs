@@ -32,7 +32,7 @@ impl Found<'_> {
             let close = self.close(number, nearest);
             if close > 0 {
                 report.line(format!(
-                    "  {close} of them are as near as the next one, up to these errors: it may be the nearer one"
+                    "  {close} of them are as near as the next one within these errors, so the order may be wrong"
                 ));
             }
             lists.push(shown.iter().map(|neighbour| self.object(number, neighbour)).collect());

@@ -18,18 +18,18 @@ const LONGEST: usize = 1 << 16;
 
 /// The numbers of an array and its second dimension; the error says what is wrong.
 pub fn parse(bytes: &[u8]) -> Result<(Numbers, usize), String> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or("it does not begin as an array of NumPy does")?;
-    let cut_short = || "the header is cut short".to_owned();
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it does not begin as a NumPy array does")?;
+    let cut_short = || "the header is truncated".to_owned();
     let (version, rest) = rest.split_at_checked(2).ok_or_else(cut_short)?;
     let width = match version[0] {
         1 => 2,
         2 | 3 => 4,
-        other => return Err(format!("version {other}, where 1 to 3 are read")),
+        other => return Err(format!("its version is {other}, but this build reads 1 to 3")),
     };
     let (length, rest) = rest.split_at_checked(width).ok_or_else(cut_short)?;
     let length = length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
     let (header, data) = rest.split_at_checked(length).filter(|_| length <= LONGEST).ok_or_else(cut_short)?;
-    let header = std::str::from_utf8(header).map_err(|_| "the header is no text")?;
+    let header = std::str::from_utf8(header).map_err(|_| "the header is not text")?;
     let (rows, dimension) = shape(header)?;
     let by_columns = value(header, "fortran_order")?.starts_with("True");
     let kind = value(header, "descr")?;
@@ -38,11 +38,11 @@ pub fn parse(bytes: &[u8]) -> Result<(Numbers, usize), String> {
         "<f4" | ">f4" => 4,
         "<f8" | ">f8" => 8,
         "|i1" | "|u1" => 1,
-        _ => return Err(format!("its numbers are '{kind}', where float32, float64, int8 and uint8 are read")),
+        _ => return Err(format!("its numbers are '{kind}', but must be float32, float64, int8 or uint8")),
     };
     let expected = rows.checked_mul(dimension).and_then(|count| count.checked_mul(size));
     if expected != Some(data.len()) {
-        return Err(format!("{rows} vectors of {dimension} numbers are not {} bytes", data.len()));
+        return Err(format!("{rows} vectors of {dimension} numbers do not have {} bytes", data.len()));
     }
     Ok((numbers(kind, data).map_rows(by_columns.then_some((rows, dimension))), dimension))
 }
@@ -98,7 +98,7 @@ fn shape(header: &str) -> Result<(usize, usize), String> {
     match numbers.as_deref() {
         Some([dimension]) => Ok((1, *dimension)),
         Some([rows, dimension]) => Ok((*rows, *dimension)),
-        Some(other) => Err(format!("it has {} dimensions, where a list of vectors has two", other.len())),
+        Some(other) => Err(format!("it has {} dimensions, but a list of vectors has two", other.len())),
         None => Err("its shape cannot be read".into()),
     }
 }

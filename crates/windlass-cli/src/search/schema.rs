@@ -173,7 +173,7 @@ mod tests {
         assert!(opened.shape.is_of(&table), "{}", windlass::wire::hex(table.digest()));
     }
 
-    /// The file of one version that says that it is another one is none.
+    /// A file of one version that claims another is refused.
     #[test]
     fn versions_hold_what_they_are_to_hold() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The steps, each a process of its own.
+//! The steps, each a separate process.
 
 use std::ops::ControlFlow;
 use std::path::Path;

@@ -51,7 +51,7 @@ impl VectorFile {
             return Ok(());
         }
         let names = paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ");
-        Err(CliError::Usage(format!("{names}: an array has no named columns: leave out {}", printable(&option))))
+        Err(CliError::Usage(format!("{names}: an array has no column names, so leave out {}", printable(&option))))
     }
 
     /// As [`Self::read`], of vectors that are looked for beside a table: the columns that are no
@@ -123,7 +123,7 @@ impl VectorFile {
         let [own, wanted] = [own, wanted].map(|names| shortened(&names.join(",")));
         let (file, other) = (self.path.display(), path.display());
         Err(CliError::Usage(format!(
-            "{file}: its columns are {own}, those of {other} are {wanted}; name them alike, in the same order"
+            "{file}: its columns are {own}, but those of {other} are {wanted}; use the same names in the same order"
         )))
     }
 

@@ -12,15 +12,16 @@ use crate::whole_number::from;
 /// The steps of lookups in tables of any size.
 #[derive(Debug, Subcommand)]
 pub enum TableCommand {
-    /// Say how a table would be laid out, and what it would take, without making anything.
+    /// Print the layout, sizes and seconds of a table without making it.
     Plan(PlanArgs),
-    /// Server: prepare a table in a directory; the same command goes on where it was stopped.
+    /// Server: prepare a table in a directory. If the command was stopped, the same command
+    /// continues.
     Build(BuildArgs),
-    /// Server: add rows of a CSV file to a prepared table, and replace those that are there.
+    /// Server: add the rows of a CSV file to a prepared table, and replace rows that exist.
     Set(SetArgs),
     /// Server: remove rows from a prepared table.
     Remove(RemoveArgs),
-    /// Client: make a secret key, and the evaluation keys for a table's schema.
+    /// Client: make a secret key and the evaluation keys for the schema of a table.
     Keygen(KeygenArgs),
     /// Client: encrypt a question for rows.
     Query(QueryArgs),
@@ -36,16 +37,17 @@ pub struct PlanArgs {
     /// The table: a CSV file with a header line.
     #[arg(long, value_name = "FILE", required_unless_present = "rows")]
     pub table: Option<PathBuf>,
-    /// The column that names each row once; without it rows are asked for by number, from 0.
+    /// The column with a different value in each row, the key of the row. Without it, clients ask
+    /// for rows by number, counted from 0.
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
-    /// Without a table: plan for this many rows ..
+    /// Without --table: plan for this many rows, each of --bytes bytes.
     #[arg(long, value_name = "N", requires = "bytes", conflicts_with = "table")]
     pub rows: Option<usize>,
-    /// .. of this many bytes each.
+    /// Without --table: the bytes of each row.
     #[arg(long, value_name = "N", requires = "rows")]
     pub bytes: Option<usize>,
-    /// Plan for keys that are hidden, as `build --oprf-key` hides them.
+    /// Plan for hidden keys, as `build --oprf-key` makes them.
     #[arg(long, requires = "key")]
     pub hidden: bool,
     #[command(flatten)]
@@ -55,16 +57,16 @@ pub struct PlanArgs {
 /// What a plan must keep to.
 #[derive(Debug, Args)]
 pub struct WishArgs {
-    /// Most bytes of a client's evaluation keys.
+    /// The maximum size of a client's evaluation keys, in bytes.
     #[arg(long, value_name = "BYTES")]
     pub most_keys: Option<u64>,
-    /// Most bytes of the query for one row.
+    /// The maximum size of the query for one row, in bytes.
     #[arg(long, value_name = "BYTES")]
     pub most_query: Option<u64>,
-    /// Most bytes of the answer for one row.
+    /// The maximum size of the answer for one row, in bytes.
     #[arg(long, value_name = "BYTES")]
     pub most_answer: Option<u64>,
-    /// Leave room for this many rows in all.
+    /// Leave room for this many rows in total.
     #[arg(long, value_name = "N")]
     pub room: Option<usize>,
 }
@@ -75,18 +77,21 @@ pub struct BuildArgs {
     /// The table: a CSV file with a header line.
     #[arg(long, value_name = "FILE")]
     pub table: PathBuf,
-    /// The column that names each row once; without it rows are asked for by number, from 0.
+    /// The column with a different value in each row, the key of the row. Without it, clients ask
+    /// for rows by number, counted from 0.
     #[arg(long, value_name = "COLUMN")]
     pub key: Option<String>,
     /// The directory of the prepared table (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
-    /// Keep the schema of this table, so that its clients go on: its directory, or its schema.json.
-    /// Without it a table has a new schema, which every client must accept.
+    /// Keep the schema of an existing table (its directory, or its schema.json), so that its
+    /// clients continue without a change. Without --like a table has a new schema, which every
+    /// client must accept.
     #[arg(long, value_name = "PATH", conflicts_with_all = ["most_keys", "most_query", "most_answer", "room"])]
     pub like: Option<PathBuf>,
-    /// Hide keys by the key in this file (RFC 9497; made if it is missing, but with --like): clients
-    /// learn of the table what the service helps them to ask for, and nothing else.
+    /// Hide the keys of rows with the OPRF key in this file (RFC 9497). The file is made if it is
+    /// missing, except with --like. A client then learns only the rows that the service helps it to
+    /// ask for.
     #[arg(long, value_name = "FILE", requires = "key")]
     pub oprf_key: Option<PathBuf>,
     #[command(flatten)]
@@ -102,10 +107,10 @@ pub struct SetArgs {
     /// The rows: a CSV file with the columns of the table.
     #[arg(long, value_name = "FILE")]
     pub table: PathBuf,
-    /// For a table without a key column: the number that the first of these rows gets.
+    /// For a table without a key column: the number of the first of these rows.
     #[arg(long, value_name = "N", value_parser = from(0))]
     pub first: Option<usize>,
-    /// The key that the table's keys were hidden with.
+    /// The OPRF key that hides the keys of the table.
     #[arg(long, value_name = "FILE")]
     pub oprf_key: Option<PathBuf>,
 }
@@ -116,7 +121,7 @@ pub struct RemoveArgs {
     /// The directory of the prepared table.
     #[arg(long, value_name = "DIR")]
     pub dir: PathBuf,
-    /// The key that the table's keys were hidden with.
+    /// The OPRF key that hides the keys of the table.
     #[arg(long, value_name = "FILE")]
     pub oprf_key: Option<PathBuf>,
     #[command(flatten)]
@@ -127,10 +132,10 @@ pub struct RemoveArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct WantedArgs {
-    /// The key of a row; may be given several times.
+    /// The key of a row (any number of times).
     #[arg(long = "query", value_name = "VALUE", allow_hyphen_values = true)]
     pub keys: Vec<String>,
-    /// The number of a row, from 0; may be given several times.
+    /// The number of a row, counted from 0 (any number of times).
     #[arg(long = "row", value_name = "N", value_parser = from(0))]
     pub rows: Vec<usize>,
 }

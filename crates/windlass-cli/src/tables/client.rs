@@ -133,7 +133,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// The rows in an answer; none for a key that is not there.
+/// The rows in an answer; `None` for a key that the table does not have.
 pub fn read_rows(
     schema: Schema,
     setting: &Arc<Setting>,

@@ -8,7 +8,7 @@ use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::Report;
 
-/// How often bins that do not take all entries are planned anew, each time with more of them and
+/// How often bins that cannot hold all entries are planned again, each time with more of them and
 /// another seed.
 pub const TRIES: u32 = 8;
 
@@ -60,8 +60,7 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     describe_plan(&plan, &mut report);
     if !tried {
         report.line(format!(
-            "not counted: whether every row finds a place. If one does not, 'table build' takes more bins, at most {:.2} \
-             times as many; with --table the plan counts them",
+            "it was not checked whether every row fits into the bins. If one does not, 'table build' uses more bins, at most {:.2} times as many; with --table the plan checks it",
             slack(TRIES - 1)
         ));
     }

@@ -32,8 +32,8 @@ pub struct TableKey<'p> {
 }
 
 impl<'p> TableKey<'p> {
-    /// The key in a file. If there is no such file, a fresh key, but for a table that has one already:
-    /// under a schema that clients know, or begun in the directory.
+    /// The key in a file. If there is no such file, it makes a fresh key, except for a table that
+    /// already has one: under a schema that clients know, or begun in the directory.
     fn of(path: &'p Path, args: &BuildArgs) -> Result<Self> {
         if path.symlink_metadata().is_ok() {
             return Ok(Self { key: OprfKey::load(path)?, unsaved: None });
@@ -43,7 +43,7 @@ impl<'p> TableKey<'p> {
             None => Table::begun(&args.out)?.map(|_| &args.out),
         };
         if let Some(table) = table {
-            let reason = format!("not there: give the key that hides the keys of {}", table.display());
+            let reason = format!("there is no such file: give the key that hides the keys of {}", table.display());
             return Err(Error::BadFile { path: path.to_owned(), reason }.into());
         }
         Ok(Self { key: OprfKey::generate()?, unsaved: Some(path) })
@@ -125,7 +125,7 @@ fn prepare_like(
     let schema = open_schema(&path)?.0;
     if (&schema.fields, &schema.key) != (&source.fields, &source.key) {
         let reason = format!(
-            "columns and key are not those of the table: {}{}",
+            "the columns and the key differ from those of the table: {}{}",
             schema.fields.join(","),
             schema.key.as_ref().map_or_else(|| ", by number".to_owned(), |key| format!(", by {key}"))
         );
@@ -136,7 +136,7 @@ fn prepare_like(
     let plan = Plan::like(&schema, rows).map_err(of_file)?;
     match prepare_as(&plan, source, dir, oprf, stages)? {
         Err(Error::Full { key }) => {
-            let reason = format!("no place for the key '{key}' is left");
+            let reason = format!("the table has no space for the key '{key}'");
             Err(of_file(Error::OtherLayout { reason }))
         }
         made => {
@@ -206,14 +206,14 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
     let schema = Table::open(&args.dir, false)?.schema().clone();
     if let (Some(_), Some(key)) = (args.first, &schema.key) {
         return Err(CliError::Usage(format!(
-            "{}: its rows are found by their key, the column '{}', and have no numbers: leave out --first",
+            "{}: its rows have keys (column '{}') and no numbers: leave out --first",
             args.dir.display(),
             printable(key)
         )));
     }
     let source = stages.run("table", "reading the rows", || Source::read(&args.table, schema.key.as_deref()))?;
     if source.fields != schema.fields {
-        let mut reason = "its columns are not those of the prepared table: ".to_owned();
+        let mut reason = "its columns differ from those of the prepared table: ".to_owned();
         let _ = write!(reason, "{}", schema.fields.join(","));
         return Err(CliError::NotATable { path: args.table.clone(), reason });
     }

@@ -67,7 +67,7 @@ impl Source {
         RowStatistics::of(&rows)
     }
 
-    /// The rows alone.
+    /// Only the rows.
     pub fn values(&self) -> Vec<&[u8]> {
         self.rows.iter().map(|(_, row)| row.as_slice()).collect()
     }
@@ -95,7 +95,7 @@ mod tests {
         for empty in ["", "\r\n", "  \n\n"] {
             assert!(refused(empty).contains("the file is empty"), "{empty:?}");
         }
-        assert!(refused("id,v\n1,\"a\n").contains("never ends"));
+        assert!(refused("id,v\n1,\"a\n").contains("does not end"));
         assert!(refused("id,id\n1,2\n").contains("two columns are named 'id'"));
         assert!(refused("id,v\n1\n").contains("not a table"));
     }

@@ -68,7 +68,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     report.line("time");
     report.seconds(stages.seconds());
     report.line("");
-    report.line("the row, decrypted and equal to the table's");
+    report.line("the decrypted row, equal to the row of the table");
     describe(&schema, &wanted, &rows, &mut report)?;
     report.field("verified", true);
     report.field("security_bits", security_bits(&setting));

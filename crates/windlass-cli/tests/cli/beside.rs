@@ -1,4 +1,4 @@
-//! `windlass serve` and `windlass ask`, which are programs of their own.
+//! `windlass serve` and `windlass ask`, which are separate programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

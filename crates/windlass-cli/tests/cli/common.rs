@@ -25,9 +25,11 @@ pub fn succeed(at: &Path, line: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
-/// Whether a line of standard error warns of parameters below 128 bits: scripts are told, too.
+/// Whether a line of standard error warns of parameters below 128 bits. Scripts get the warning
+/// too.
 pub fn is_warning(line: &str) -> bool {
-    line.starts_with("windlass: parameters ") && line.ends_with(" bits of security, fewer than 128: for tests alone")
+    line.starts_with("windlass: parameters ")
+        && line.ends_with(" bits of security, fewer than 128: use it only in tests")
 }
 
 /// Runs a command line that must fail with exit code 2 and nothing on standard output; its message

@@ -1,6 +1,6 @@
 //! Deliberate damage to every command that writes: killed at any moment, a disk that is full, a
-//! directory that takes nothing, two writers, too little memory. A file is whole or not there, and
-//! what the command says is one line that tells what to do.
+//! directory that takes nothing, two writers, too little memory. A file is whole or does not exist,
+//! and the message of the command is one line that says what to do.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -79,8 +79,7 @@ fn message(output: &Output) -> String {
     text.lines().rfind(|line| !line.ends_with("...")).unwrap_or_default().to_owned()
 }
 
-/// A limit on the length of files is how a full disk can be had without a disk of one's own: the
-/// write fails in its middle.
+/// A limit on the length of files imitates a full disk: the write fails in its middle.
 #[test]
 fn a_disk_that_is_full_is_an_error_that_says_so() {
     for line in LINES {
@@ -107,16 +106,16 @@ fn a_disk_that_is_full_is_an_error_that_says_so() {
     }
 }
 
-/// What a command tells on standard output is what somebody wanted of it, or the news that files
-/// are there: it is not lost without a word.
+/// Standard output holds the result of a command, or says that files were made. It is not lost
+/// without an error.
 #[test]
 fn a_report_that_nobody_gets_is_an_error_that_says_so() {
     let decrypt = "decrypt --schema out/schema.json --secret-key out/keys/secret.key --in out/answer.bin";
     for (line, wanted) in [
-        ("params list", "nothing was changed: run the command again, with its output to another place (> FILE)"),
-        (decrypt, "nothing was changed: run the command again, with its output to another place (> FILE)"),
-        (LINES[0], "what the command makes or changes is there, and whole"),
-        (LINES[9], "what the command makes or changes is there, and whole"),
+        ("params list", "nothing was changed: run the command again with its output redirected to a file (> FILE)"),
+        (decrypt, "nothing was changed: run the command again with its output redirected to a file (> FILE)"),
+        (LINES[0], "the output of the command is complete"),
+        (LINES[9], "the output of the command is complete"),
     ] {
         let makes = line.contains("--out");
         for json in ["", " --json"] {
@@ -125,15 +124,15 @@ fn a_report_that_nobody_gets_is_an_error_that_says_so() {
             let full = limited(at, "exec >/dev/full", &format!("{line}{json}"));
             let told = message(&full);
             assert_eq!(full.status.code(), Some(2), "windlass {line}: {told}");
-            let cannot = "its report cannot be written to standard output (the disk is full; make room";
+            let cannot = "its report cannot be written to standard output (the disk is full; free some space";
             assert!(told.contains(cannot) && told.contains(wanted), "windlass {line}: {told}");
             assert!(!told.contains("os error") && prepared.is_none_or(|(_, made)| made.exists()), "{line}: {told}");
         }
     }
 }
 
-/// Where standard output is closed nothing is begun; `/dev/null` is somebody's wish, however it was
-/// opened.
+/// Where standard output is closed nothing is begun; `/dev/null` is a wish of the user, however it
+/// was opened.
 #[test]
 fn a_closed_standard_output_is_refused_before_the_work() {
     let (dir, output) = prepared(LINES[0]);
@@ -179,7 +178,7 @@ fn a_directory_that_takes_nothing_is_an_error_that_says_so() {
         set(0o755);
         let told = message(&ended);
         assert_eq!(ended.status.code(), Some(2), "windlass {line}: {told}");
-        assert!(told.contains("permission denied; choose another place"), "windlass {line}: {told}");
+        assert!(told.contains("permission denied; choose another path"), "windlass {line}: {told}");
         assert!(!output.exists() && hidden(&out).is_empty(), "windlass {line} left something");
     }
 }
@@ -202,7 +201,7 @@ fn of_two_writers_one_wins() {
             let again = line.starts_with("table build");
             assert!(won == 1 || again && won == 2, "windlass {line}: {won} have won; {told:?}");
             let slower = ended.iter().find(|output| !output.status.success());
-            let expected = ["already exists", "is being written", "another process is writing"];
+            let expected = ["already exists", "another process is writing"];
             if let Some(slower) = slower {
                 assert_eq!(slower.status.code(), Some(2));
                 assert!(expected.iter().any(|part| message(slower).contains(part)), "windlass {line}: {told:?}");
@@ -239,7 +238,7 @@ fn too_little_memory_leaves_nothing_half_written() {
                 // thread that starts, or of an error that it has no memory to raise. Then our last line.
                 Some(134) => {
                     let reasons = ["memory allocation of", "annot allocate memory", "fatal runtime error"];
-                    reasons.iter().any(|reason| said.contains(reason)) && said.contains("is memory, give it more")
+                    reasons.iter().any(|reason| said.contains(reason)) && said.contains("is memory, provide more")
                 }
                 _ => false,
             };
@@ -254,7 +253,8 @@ fn too_little_memory_leaves_nothing_half_written() {
     assert!(ends.contains_key(&Some(2)), "no command said that memory is short: {ends:?}");
 }
 
-/// What a killed command had all but finished is known by its beginning, whatever command it was.
+/// A file that a killed command had almost finished is recognised by its beginning, for every
+/// command.
 #[test]
 fn whole_leftovers_of_every_command_go() {
     let dir = tempfile::tempdir().unwrap();

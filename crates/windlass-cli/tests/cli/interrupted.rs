@@ -1,4 +1,4 @@
-//! Commands that are killed: files are whole or not there.
+//! Commands that are killed: files are whole or do not exist.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -119,7 +119,7 @@ fn wait_for_handler(child: &mut std::process::Child) {
 }
 
 /// Ends a command as Ctrl-C does, by the signal that is not ignored where tests run in the
-/// background, and without a program of its own, which would take as long as a change does.
+/// background, and without another program, which would take as long as a change.
 #[cfg(unix)]
 fn interrupt(child: &std::process::Child) {
     // It may have ended already; its number stays its own until it is waited for.
@@ -161,8 +161,8 @@ fn interrupted_changes_of_a_table_say_whether_they_were_made() {
         interrupted += u32::from(status.code() == Some(143));
         match status.code() {
             Some(0) => assert!(changed, "{told}"),
-            Some(143) if changed => assert!(told.contains("served was changed before"), "{told}"),
-            Some(143) => assert!(!told.contains("was changed before"), "{told}"),
+            Some(143) if changed => assert!(told.contains("had changed served"), "{told}"),
+            Some(143) => assert!(!told.contains("had changed"), "{told}"),
             // Before the handler was there.
             None => assert!(!changed),
             other => panic!("{other:?}: {told}"),

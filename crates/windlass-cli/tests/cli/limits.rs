@@ -1,5 +1,5 @@
-//! Disks and memory that are limited by the system itself: a small disk of one's own and a control
-//! group, as containers have them. Where the system does not lend one the test says so and ends.
+//! Disks and memory that the system limits: a small private disk and a control group, as containers
+//! have them. Where the system does not lend one the test says so and ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ fn a_disk_without_room_is_an_error_that_says_so() {
                 continue;
             }
             assert_eq!(ended.status.code(), Some(2), "windlass {elsewhere}, {pages} pages: {told}");
-            assert!(told.contains("the disk is full; make room"), "windlass {elsewhere}, {pages} pages: {told}");
+            assert!(told.contains("the disk is full; free some space"), "windlass {elsewhere}, {pages} pages: {told}");
             assert!(!told.contains("windlass-part"), "windlass {elsewhere}, {pages} pages: {told}");
             // A table is built in pieces, and goes on from those that are there.
             let hidden = left.iter().any(|path| path.rsplit('/').next().is_some_and(|name| name.starts_with('.')));
@@ -150,7 +150,7 @@ fn what_a_control_group_does_not_hold_is_refused() {
     let ended = group.run(dir.path(), "refresh keygen --preset boot_n32768_p257 --out keys");
     let told = last_line(&ended);
     assert_eq!(ended.status.code(), Some(2), "{told}");
-    assert!(told.contains("the keys take") && told.contains("memory"), "{told}");
+    assert!(told.contains("the keys need") && told.contains("memory"), "{told}");
     assert!(!dir.path().join("keys").exists());
 }
 
@@ -180,7 +180,7 @@ fn a_control_group_that_is_full_leaves_nothing_half_written() {
     assert!(killed > 0, "the limit was never met");
 }
 
-/// A change of a table that is killed is made or not, and the next one goes on.
+/// A change of a table that is killed is made or not, and the next one works.
 #[test]
 fn a_killed_change_of_a_table_is_made_or_not() {
     let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 60 } else { 4 };

@@ -241,13 +241,13 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     {
         fs::write(at.join(name), format!("{text}\n")).unwrap();
         let message = fail(at, &format!("search decrypt {} --in one.answer", asked.replace("query.csv", name)));
-        assert!(message.contains("one.answer: the answer is to another question"), "{name}: {message}");
+        assert!(message.contains("one.answer: the answer belongs to another question"), "{name}: {message}");
     }
     let table = fs::read_to_string(at.join("table.csv")).unwrap();
     fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();
     let given = "--schema one.json --evaluation-keys one/evaluation.keys --in one.query --out none.answer";
     let message = fail(at, &format!("search answer --table longer.csv {COLUMNS} {given}"));
-    assert!(message.contains("one.json: made for another table than longer.csv"), "{message}");
+    assert!(message.contains("one.json: it was made for another table than longer.csv"), "{message}");
     let before = snapshot(at);
     assert!(fail(at, &format!("search query {other} --out two.query")).contains("exists"));
     fail(at, "search keygen --schema one.json --out one");
@@ -279,23 +279,23 @@ fn steps_take_the_table_of_their_schema_alone() {
     };
     for table in tables {
         let message = fail(at, &answer(table, "table.csv"));
-        assert!(message.contains(&format!("table.csv.json: made for another table than {table}")), "{message}");
+        assert!(message.contains(&format!("table.csv.json: it was made for another table than {table}")), "{message}");
         // Under the schema of that table the query is another one's.
         let message = fail(at, &answer(table, table));
-        assert!(message.contains(&format!("one.query: made for another schema than {table}.json")), "{message}");
+        assert!(message.contains(&format!("one.query: it was made for another schema than {table}.json")), "{message}");
     }
     succeed(at, &answer("table.csv", "table.csv"));
     let found = succeed(at, &format!("search decrypt --schema table.csv.json {asked} --in one.answer --k 1"));
     assert_eq!(indices(&found, 0), [0]);
     let other = format!("search decrypt --schema rows.csv.json {asked} --in one.answer");
-    assert!(fail(at, &other).contains("one.answer: made for another schema than rows.csv.json"));
+    assert!(fail(at, &other).contains("one.answer: it was made for another schema than rows.csv.json"));
     // Queries whose columns are called otherwise, in every step that reads any.
     for names in ["land,sea", "x,y"] {
         fs::write(at.join("query.csv"), format!("{names}\n0,1\n")).unwrap();
         for line in [format!("query {asked} --out two.query"), format!("decrypt {asked} --in one.answer")] {
             let message = fail(at, &format!("search {line} --schema table.csv.json"));
             assert!(
-                message.contains(&format!("its columns are {names}, those of table.csv.json are sea,land")),
+                message.contains(&format!("its columns are {names}, but those of table.csv.json are sea,land")),
                 "{message}"
             );
         }
@@ -373,9 +373,9 @@ fn what_cannot_be_searched_is_refused() {
     };
     query("x,y\n1,2\n");
     table("x,y\n1,2\n0,0\n");
-    refused("", "vector 1 is zero");
+    refused("", "vector 1 is the zero vector");
     refused("--metric inner-product --bits 9", "the bits of a number is 9");
-    refused("--metric hamming", "no metric 'hamming'");
+    refused("--metric hamming", "'hamming' is not a metric");
     refused("--metric inner-product --bandwidth 0", "bandwidth");
     table("x,y\n1,nan\n");
     refused("", "not a finite number");
@@ -385,24 +385,30 @@ fn what_cannot_be_searched_is_refused() {
         "row 2 has 'n/a' in column 'y', which is not a finite number; correct it, or leave the column out with --skip y",
     );
     table("x,y,kind of sea\n1,2,a\n3,4,b\n");
-    refused("", "no row has a number there: leave the column out with --skip 'kind of sea', or name it with --key");
+    refused("", "the column holds no numbers: leave it out with --skip 'kind of sea', or name it with --key");
     table("x,y\n");
     refused("", "no rows");
     table("id\n1\n");
     refused("", "no rows");
     // Without names of columns the first vector would be taken for them.
     table("1,2\n3,4\n");
-    refused("", "t.csv: its first line holds numbers alone ('1, 2')");
-    refused("--plan", "a table begins with a line of column names");
+    refused(
+        "",
+        "t.csv: a table must begin with a line of column names, but its first line holds only numbers ('1, 2')",
+    );
+    refused("--plan", "a table must begin with a line of column names");
     table("x,y\n1,2\n3,4\n");
     query("1,2\n3,4\n");
-    refused("", "q.csv: its first line holds numbers alone ('1, 2')");
+    refused(
+        "",
+        "q.csv: a table must begin with a line of column names, but its first line holds only numbers ('1, 2')",
+    );
     query("x\n1\n");
     refused("", "1 dimensions");
     query("x,y\n0,0\n");
-    refused("", "query 0 is zero");
+    refused("", "query 0 is the zero vector");
     query("x,y\n0,90\n");
-    refused("--metric euclidean", "query 0 has a number of size 90");
+    refused("--metric euclidean", "query 0 has a number of absolute value 90");
     npy(&at.join("t.npy"), "<f4", "(1, 2)", &[0, 0, 128, 127, 0, 0, 0, 0]);
     assert!(fail(at, "search --table t.npy --query q.csv").contains("not finite"));
     npy(&at.join("t.npy"), "<i4", "(1, 2)", &[0; 8]);

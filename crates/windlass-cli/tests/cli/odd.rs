@@ -142,7 +142,7 @@ fn outputs_that_cannot_be_written() {
     }
 }
 
-/// A directory in place of a file, in every command that reads one.
+/// A directory instead of a file, in every command that reads one.
 #[test]
 fn directories_are_no_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn directories_are_no_files() {
     ] {
         let message = fail(at, line);
         let last = message.lines().last().unwrap();
-        assert!(last.contains("a directory, where a file is asked for"), "windlass {line}: {message}");
+        assert!(last.contains("it is a directory, not a file"), "windlass {line}: {message}");
         assert!(last.starts_with("windlass: folder") && !last.contains("os error"), "windlass {line}: {message}");
         assert!(!at.join("new").exists(), "windlass {line}");
     }
@@ -195,10 +195,10 @@ fn files_of_other_versions_and_kinds() {
         assert!(message.contains("patched: ") && message.contains(wanted), "{message}");
         assert!(!at.join("q").exists());
     };
-    patched(8, 3, "format version 3 is not supported (this build reads none above 2); use a newer Windlass");
-    patched(8, 1, "format version 1 is not supported (this build reads version 2); make it again");
+    patched(8, 3, "format version 3 is not supported (this build reads versions up to 2); use a newer Windlass");
+    patched(8, 1, "format version 1 is not supported (this build reads only version 2); make the file again");
     patched(9, 0xff, "format version 65282");
-    patched(10, 77, "expected a secret key, found unknown kind 77");
+    patched(10, 77, "expected a secret key, but found unknown kind 77");
     patched(12, whole[12] ^ 1, "another context");
     patched(66, 1, "parameters allow at most");
     patched(0, b'w', "not a Windlass file");
@@ -259,7 +259,7 @@ fn every_command_speaks_json() {
     has("params plan --modulus 257 --depth 2", &["m", "depth", "security_bits"]);
 }
 
-/// Reports and messages name files as they are called, and stay on their lines whatever that is.
+/// Reports and messages state the names of files, and stay on their lines for any name.
 #[test]
 fn names_of_files_are_told_as_they_are() {
     let dir = tempfile::tempdir().unwrap();
@@ -281,7 +281,7 @@ fn names_of_files_are_told_as_they_are() {
     assert!(lines.len() == 1 && lines[0].starts_with("windlass: a\\nwindlass: b\\u{1b}[2J: already exists"), "{told}");
 }
 
-/// Editors put a mark before a text, scripts a dash in place of a file.
+/// Editors put a mark before a text, and scripts give a dash instead of a file.
 #[test]
 fn byte_order_marks_are_read_over_and_dashes_are_no_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -310,11 +310,14 @@ fn byte_order_marks_are_read_over_and_dashes_are_no_files() {
     assert!(message.contains("-: no such file or directory; for standard input give /dev/stdin"), "{message}");
     for line in [format!("schema {shape} --out -"), format!("keygen {shape} --out -")] {
         let message = fail(at, &line);
-        assert!(message.contains("-: give the name of a ") && !at.join("-").exists(), "{line}: {message}");
+        assert!(
+            message.contains("-: only the report goes to standard output; name a ") && !at.join("-").exists(),
+            "{line}: {message}"
+        );
     }
 }
 
-/// What a schema says of itself and a client can check.
+/// What a schema states and a client can check.
 #[test]
 fn schemas_that_contradict_themselves_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -333,7 +336,7 @@ fn schemas_that_contradict_themselves_are_refused() {
     refused("search", &|schema| schema["shape"]["scale"] = (-1.0).into(), "search keygen", "the scale of a table");
     let exact = |schema: &mut Value| schema["shape"]["exact"] = true.into();
     refused("search", &exact, "search keygen", "the scale of a table");
-    refused("served/schema.json", &|schema| schema["key"] = "none".into(), "table keygen", "none of its fields");
+    refused("served/schema.json", &|schema| schema["key"] = "none".into(), "table keygen", "is not one of its fields");
 }
 
 /// A score is as exact as the largest that the weights allow.
@@ -345,7 +348,7 @@ fn scores_that_drown_are_told() {
     fs::write(at.join("rows.csv"), "id,a,b\n1,1,2\n2,-1,0.5\n").unwrap();
     let told = windlass(at, "score --table rows.csv --weights model.csv".split(' '));
     let told = String::from_utf8(told.stdout).unwrap();
-    assert!(told.contains("alone, smaller ones may decide wrongly"), "{told}");
+    assert!(told.contains("so smaller scores may give wrong decisions"), "{told}");
 }
 
 #[test]
@@ -354,15 +357,15 @@ fn plans_for_odd_wishes() {
     let at = dir.path();
     for modulus in ["0", "1", "6", "12", "35184372088832", "18446744073709551615"] {
         let message = fail(at, &format!("params plan --modulus {modulus}"));
-        assert!(message.contains("a power of one prime, below 2^45"), "{modulus}: {message}");
+        assert!(message.contains("a power of one prime below 2^45"), "{modulus}: {message}");
     }
     assert_eq!(succeed(at, "params plan --modulus 2187")["r"], 7);
     assert_eq!(succeed(at, "params plan --modulus 35184371884033 --depth 0")["p"], 35184371884033u64);
     for (line, wanted) in [
         ("params plan --modulus 257 --depth 4294967295", "no parameters meet the specification"),
-        ("params plan --modulus 257 --depth 1000", "any depth, whose ciphertexts are refreshed (--bootstrap)"),
+        ("params plan --modulus 257 --depth 1000", "any depth with refreshes (--bootstrap)"),
         ("params plan --modulus 257 --m 14", "use m/2"),
-        ("params plan --modulus 3 --m 32768 --slots 100", "m = 32768 has 2 slots modulo 3, not 100"),
+        ("params plan --modulus 3 --m 32768 --slots 100", "m = 32768 has 2 slots modulo 3, fewer than 100"),
         ("params plan --modulus 257 --depth 4294967296", "--depth"),
         ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
         ("params plan --modulus 257 --security 80", "insecure"),

@@ -39,7 +39,7 @@ fn the_server_refreshes_with_public_files_alone() {
             let report = succeed(client.path(), &format!("{line} --values 1,0,1,1"));
             assert_eq!((&report["values"], &report["verified"]), (&serde_json::json!([1, 0, 1, 1]), &true.into()));
             let message = fail(client.path(), &format!("{line} --values 1,1,1,1"));
-            assert!(message.contains("value 1 is 0, but 1 was to be there"), "{message}");
+            assert!(message.contains("value 1 decrypts to 0 instead of 1"), "{message}");
         }
     }
 }
@@ -59,7 +59,7 @@ fn values_may_be_negative() {
         assert_eq!(report["values"], serde_json::json!([256, 2, 129, 256]));
     }
     let message = fail(at, &format!("{decrypt} --values -2,2"));
-    assert!(message.contains("value 0 is 256, but 255 was to be there"), "{message}");
+    assert!(message.contains("value 0 decrypts to 256 instead of 255"), "{message}");
     let report = succeed(at, &format!("refresh {set} --values -3,4"));
     assert_eq!(report["verified"], true);
 }
@@ -115,7 +115,7 @@ fn apply_never_loses_what_slots_hold() {
     // Keys of thin bootstrapping do not lose the elements.
     let before = snapshot(at);
     let message = fail(at, &apply("thin", "lost.bin", "new.bin"));
-    for wanted in ["lost.bin", "thin/evaluation.keys", "integers only", "keygen --packed"] {
+    for wanted in ["lost.bin", "thin/evaluation.keys", "refresh only integers", "keygen --packed"] {
         assert!(message.contains(wanted), "{message}");
     }
     assert!(snapshot(at) == before);
@@ -150,7 +150,7 @@ fn explain_foresees_the_sizes_of_keys() {
     assert!(number("batch_price") > 0.0 && number("batch_least_input_bits") > number("least_input_bits"));
     assert!(number("batch_failure_bits") > 100.0 && number("batch_failure_bits") < number("failure_bits"));
     let text = String::from_utf8(windlass(dir.path(), format!("refresh {SET}").split(' ')).stdout).unwrap();
-    for wanted in ["digit removal", "bits before", "bootstrap.keys", "all 4 values are back"] {
+    for wanted in ["digit removal", "bits before", "bootstrap.keys", "all 4 values decrypt to the values"] {
         assert!(text.contains(wanted), "no '{wanted}' in\n{text}");
     }
 }
@@ -213,28 +213,31 @@ fn bad_input_is_refused_and_leaves_nothing() {
         assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
         assert!(snapshot(at) == before, "windlass {line} made or changed a file");
     };
-    refused("refresh --preset none", "no parameter preset is called \"none\"; there are insecure_boot_105");
+    refused("refresh --preset none", "unknown parameter preset \"none\"; choose one of insecure_boot_105");
     // Sets that do not bootstrap, named and in a file: what can be done here, and no field of the library.
     succeed(at, "params plan --modulus 257 --out own.json");
     for preset in ["insecure_toy_256", "bgv_n32768", "own.json"] {
         let message = fail(at, &format!("refresh --preset {preset} --explain"));
-        assert!(message.contains("'windlass refresh --preset list' names the presets that do"), "{preset}: {message}");
+        assert!(
+            message.contains("choose a preset that does ('windlass refresh --preset list')"),
+            "{preset}: {message}"
+        );
         assert!(!message.contains("::") && message.contains("params plan --bootstrap"), "{preset}: {message}");
     }
-    refused("refresh", "give --preset NAME; there are insecure_boot_105");
+    refused("refresh", "give --preset NAME with one of insecure_boot_105");
     refused(&encrypt("--values 2"), "the value 2 is not below the plaintext modulus 2");
     refused(&encrypt("--values 1,-2"), "the value -2 is below minus half the plaintext modulus 2");
     refused(&encrypt("--values 1,x"), "give integers, separated by commas");
     refused(&encrypt(&format!("--values -{}", "9".repeat(40))), "give integers, separated by commas");
     refused(&encrypt(&format!("--values {}", ["1"; 49].join(","))), "values do not fit");
-    refused(&encrypt("--values 1 --capacity 1e6"), "no fresh ciphertext with 1000000 bits of capacity");
+    refused(&encrypt("--values 1 --capacity 1e6"), "cannot have 1000000 bits of capacity");
     refused(&encrypt("--values 1").replace("keys/secret.key", "keys/public.key"), "expected a secret key");
-    refused(&apply("stranger", "keys", "spent.bin"), "stranger/evaluation.keys: belongs to another key pair");
-    refused(&apply("keys", "stranger", "spent.bin"), "stranger/bootstrap.keys: belongs to another key pair");
-    refused(&apply("keys", "damaged", "spent.bin"), "damaged/bootstrap.keys: truncated");
-    refused(&apply("keys", "keys", "keys/secret.key"), "expected a ciphertext, found a secret key");
+    refused(&apply("stranger", "keys", "spent.bin"), "stranger/evaluation.keys: it belongs to another key pair");
+    refused(&apply("keys", "stranger", "spent.bin"), "stranger/bootstrap.keys: it belongs to another key pair");
+    refused(&apply("keys", "damaged", "spent.bin"), "damaged/bootstrap.keys: the file is truncated");
+    refused(&apply("keys", "keys", "keys/secret.key"), "expected a ciphertext, but found a secret key");
     refused(&apply("keys", "keys", "spent.bin").replace("boot_105", "boot_1023"), "another context");
     refused(&apply("keys", "keys", "spent.bin").replace("new.bin", "spent.bin"), "already exists");
     let decrypt = "refresh decrypt --preset insecure_boot_105 --in spent.bin --secret-key";
-    refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: belongs to another key pair");
+    refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: it belongs to another key pair");
 }

@@ -134,8 +134,8 @@ fn damaged_files() {
         refused(at, &run("missing"), "missing: no such file");
         refused(at, &run("keys"), "keys: ");
     }
-    refused(at, &decrypt("keys/public.key", "answer.bin"), "expected a secret key, found a public key");
-    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query, found an answer");
+    refused(at, &decrypt("keys/public.key", "answer.bin"), "expected a secret key, but found a public key");
+    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query, but found an answer");
     fs::write(at.join("damaged"), "{}").unwrap();
     refused(at, &query("damaged", "--secret-key keys/secret.key"), "not a lookup schema");
 }
@@ -166,10 +166,14 @@ fn files_of_others() {
     refused(
         at,
         &format!("decrypt --schema schema.json {keys}"),
-        "answer.bin: belongs to another key pair than stranger/secret.key (",
+        "answer.bin: it belongs to another key pair than stranger/secret.key (",
     );
     let keys = "--evaluation-keys stranger/evaluation.keys --in query.bin";
-    refused(at, &answer("table.csv", keys), "stranger/evaluation.keys: belongs to another key pair than query.bin (");
+    refused(
+        at,
+        &answer("table.csv", keys),
+        "stranger/evaluation.keys: it belongs to another key pair than query.bin (",
+    );
     let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
     refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
 }
@@ -188,7 +192,7 @@ fn missing_evaluation_keys_are_named() {
         &format!("query --table wide.csv --key code {params} --secret-key keys/secret.key --query 7 --out query.bin"),
     );
     let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin --out new.bin";
-    refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "no Galois key");
+    refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "the Galois key for");
 }
 
 /// Who writes a parameter file himself learns which file it was and which of its numbers.
@@ -206,7 +210,7 @@ fn parameter_files_are_named_with_what_is_wrong() {
         ("digits", json!(0), "the number of digits is 0"),
         ("q_prime_bits", json!([60, 60]), "the size of a prime of Q in bits is 60"),
         ("special_prime_bits", json!([60]), "the size of a special prime in bits is 60"),
-        ("windlass_parameters", json!(9), "format version 9 is not supported (this build reads none above 4)"),
+        ("windlass_parameters", json!(9), "format version 9 is not supported (this build reads versions up to 4)"),
     ] {
         let mut bad = good.clone();
         bad[field] = value;
@@ -217,12 +221,12 @@ fn parameter_files_are_named_with_what_is_wrong() {
     }
     fs::write(at.join("good"), good.to_string()).unwrap();
     for line in ["params show good", "refresh --preset good --explain"] {
-        refused(at, line, "good: the name of a file of parameters ends in .json");
+        refused(at, line, "good: the name of a parameter file must end in .json");
     }
 }
 
-/// Options that a command has no use for are refused, not passed over; so are numbers out of range,
-/// with the range.
+/// Options that a command does not use are refused, not ignored; so are numbers out of range, with
+/// the range.
 #[test]
 fn options_are_used_or_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -232,7 +236,7 @@ fn options_are_used_or_refused() {
     succeed(at, "table build --table t.csv --key code --out keyed");
     let range = "is not in 1..=1024";
     for (line, wanted) in [
-        ("table set --dir keyed --table t.csv --first 7", "by their key, the column 'code'"),
+        ("table set --dir keyed --table t.csv --first 7", "its rows have keys (column 'code')"),
         ("table set --dir keyed --table t.csv --first -7", "-7 is not in 0.."),
         ("table remove --dir keyed --row -1", "-1 is not in 0.."),
         ("params list --threads -1", range),
@@ -240,12 +244,12 @@ fn options_are_used_or_refused() {
         ("params list --threads 1025", range),
         ("search --table t.csv --k 0 --plan", "0 is not in 1.."),
         ("search --table t.csv --k -3 --plan", "-3 is not in 1.."),
-        ("search --table t.npy --query q.npy --skip name", "t.npy, q.npy: an array has no named columns"),
+        ("search --table t.npy --query q.npy --skip name", "t.npy, q.npy: an array has no column names"),
         ("search --table t.npy --key a --plan", "leave out --key a"),
-        ("search schema --table t.npy --key a --out s.json", "t.npy: an array has no named columns"),
+        ("search schema --table t.npy --key a --out s.json", "t.npy: an array has no column names"),
         (
             "lookup --table long.csv --key code --query 1 --params demo",
-            "without --params 'lookup' takes a table of any size",
+            "without --params, 'lookup' takes tables of any size",
         ),
     ] {
         refused(at, line, wanted);
@@ -263,7 +267,7 @@ fn capacities_are_numbers_of_bits() {
     }
 }
 
-/// Scripts that ask for an object get one, whatever is wrong with their arguments.
+/// Scripts that ask for an object get one, for any error in their arguments.
 #[test]
 fn usage_errors_are_objects_with_json() {
     let dir = tempfile::tempdir().unwrap();

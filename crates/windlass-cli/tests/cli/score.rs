@@ -60,7 +60,7 @@ fn bad_tables_are_refused() {
     assert!(message.contains("correct it, or leave the column out with --skip x"), "{message}");
     write("id,class,x,name\n1,a,0.5,u\n2,b,1,v\n");
     let message = fail(dir.path(), base);
-    for wanted in ["'u' in column 'name'", "no row has a number there", "--skip name", "--key"] {
+    for wanted in ["'u' in column 'name'", "the column holds no numbers", "--skip name", "--key"] {
         assert!(message.contains(wanted), "{wanted}: {message}");
     }
     // The columns of a model are those that it names: nothing can be left out.
@@ -69,16 +69,15 @@ fn bad_tables_are_refused() {
     assert!(message.contains("'u' in column 'name'") && !message.contains("--skip"), "{message}");
     write("id,class,x\n1,a,\n2,b,1\n");
     let message = fail(dir.path(), base);
-    let wanted = "row 1 has an empty cell in column 'x', where a finite number is needed; write a number there, take \
-                  the row out, or leave the column out with --skip x";
+    let wanted = "row 1 has an empty cell in column 'x', which must hold finite numbers; write a number there, remove the row, or leave the column out with --skip x";
     assert!(message.contains(wanted), "{message}");
     fs::write(dir.path().join("x.csv"), "x,bias\n1,0\n").unwrap();
     let message = fail(dir.path(), "score --table t.csv --weights x.csv");
-    assert!(message.contains("write a number there, or take the row out") && !message.contains("--skip"), "{message}");
+    assert!(message.contains("write a number there, or remove the row") && !message.contains("--skip"), "{message}");
     for (text, more) in [("id,class\n1,a\n2,b\n", ""), ("id,class,x\n1,a,1\n2,b,2\n", " --skip x")] {
         write(text);
         let message = fail(dir.path(), &format!("{base}{more}"));
-        assert!(message.contains("no column is a feature") && message.contains("--skip"), "{message}");
+        assert!(message.contains("no column is left for the features") && message.contains("--skip"), "{message}");
     }
     write("id,class,x\n1,a,0.5\n2,b,inf\n");
     assert!(fail(dir.path(), base).contains("not a finite number"));

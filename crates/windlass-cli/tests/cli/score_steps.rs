@@ -1,4 +1,4 @@
-//! Models that were made elsewhere, and the steps of scoring as processes of their own.
+//! Models that were made elsewhere, and the steps of scoring as separate processes.
 
 use std::fs;
 use std::path::Path;
@@ -247,14 +247,14 @@ fn bad_models_and_rows_are_refused() {
         (r#"{"weights": [1, 2], "means": [1]}"#, "means"),
         (r#"{"weights": [1, 2], "scales": [1, 0]}"#, "a scale"),
         (r#"{"weights": [1, 2], "bound": 0}"#, "the bound on features"),
-        (r#"{"weights": [1, 2], "classes": ["a"]}"#, "it names 1 classes, and has 2"),
+        (r#"{"weights": [1, 2], "classes": ["a"]}"#, "it names 1 classes, but has 2"),
         (r#"{"weights": [1, 2], "features": ["a", "a"]}"#, "have the same name"),
         (r#"{"weights": [1, 2], "wieghts": 1}"#, "unknown field"),
         (r#"{"weights": [1e308, 1e308]}"#, "divide weights and bias by one number"),
-        ("null", r#"it holds null, where {"weights": [..], "bias": ..} is expected"#),
-        (r#""text""#, "it holds text, where"),
-        ("1.5", "it holds a number, where"),
-        ("[[1, 2]]", "it holds a list, where"),
+        ("null", r#"it holds null, but {"weights": [..], "bias": ..} is expected"#),
+        (r#""text""#, "it holds text, but"),
+        ("1.5", "it holds a number, but"),
+        ("[[1, 2]]", "it holds a list, but"),
         (r#"{"weights": null}"#, r#""weights" is a list of numbers, or one such list for each class, not null"#),
         (r#"{"weights": "1, 2"}"#, "each class, not text"),
         (r#"{"weights": 1.5}"#, "each class, not a number"),
@@ -288,9 +288,12 @@ fn bad_models_and_rows_are_refused() {
         let message = fail(at, "score --table rows.csv --weights m.json");
         assert!(message.contains(wanted), "{message}");
     };
-    refused("1,2\n3,4\n", "rows.csv: its first line holds numbers alone ('1, 2')");
-    refused("id,x\n1,2\n", "1 columns are features, where the model takes 2");
-    refused("id,x,y\n1,2,3\n2,250,1\n", "row 2 has '250' in column 'x', beyond the bound of 16");
+    refused(
+        "1,2\n3,4\n",
+        "rows.csv: a table must begin with a line of column names, but its first line holds only numbers ('1, 2')",
+    );
+    refused("id,x\n1,2\n", "the table has 1 feature columns, but the model takes 2");
+    refused("id,x,y\n1,2,3\n2,250,1\n", "row 2 has '250' in column 'x', but standardised features must be at most 16");
     refused("id,x,y\n1,2,NaN\n", "not a finite number");
     let message = fail(at, "score --weights m.json");
     assert!(message.contains("give --table FILE"), "{message}");
@@ -315,16 +318,19 @@ fn steps_refuse_files_that_do_not_fit() {
     };
     let apply = APPLY.replace("scores.bin", "new.bin");
     refused(&apply.replace("keys/evaluation", "stranger/evaluation"), "belongs to another key pair");
-    refused(&apply.replace("rows.bin", "keys/public.key"), "expected encrypted rows for a model, found a public key");
+    refused(
+        &apply.replace("rows.bin", "keys/public.key"),
+        "expected encrypted rows for a model, but found a public key",
+    );
     let whole = fs::read(at.join("rows.bin")).unwrap();
     for (name, bytes) in [("cut.bin", &whole[..whole.len() / 2]), ("empty.bin", &[][..])] {
         fs::write(at.join(name), bytes).unwrap();
-        refused(&apply.replace("rows.bin", name), &format!("{name}: truncated"));
+        refused(&apply.replace("rows.bin", name), &format!("{name}: the file is truncated"));
     }
     let mut altered = whole.clone();
     altered[5000] ^= 1;
     fs::write(at.join("altered.bin"), altered).unwrap();
-    refused(&apply.replace("rows.bin", "altered.bin"), "altered.bin: corrupt");
+    refused(&apply.replace("rows.bin", "altered.bin"), "altered.bin: the file is corrupt");
     // A model of another shape or size, rows of another shape.
     for (name, other) in [
         ("more.json", json!({ "weights": vec![vec![1.0; 31]; 2], "bias": [0, 0] })),
@@ -332,36 +338,39 @@ fn steps_refuse_files_that_do_not_fit() {
         ("large.json", json!({ "weights": vec![vec![1e6; 30]; 2], "bias": [0, 0] })),
     ] {
         write(at, name, &other);
-        refused(&apply.replace("model.json", name), "schema.json: made for another model than");
+        refused(&apply.replace("model.json", name), "schema.json: it was made for another model than");
     }
     // The remedy is one of this command.
     refused(
         &apply.replace("model.json", "large.json"),
-        "clients need the schema of this model ('windlass score schema')",
+        "give clients the schema of this model ('windlass score schema')",
     );
     // Rows for another schema, and keys of one.
     let long = json!({ "weights": vec![vec![1.0; 100]; 2], "bias": [0, 0] });
     write(at, "long.json", &long);
     succeed(at, "score schema --weights long.json --out long-schema.json");
     let long = apply.replace("schema.json", "long-schema.json").replace("model.json", "long.json");
-    refused(&long, "rows.bin: made for another schema");
+    refused(&long, "rows.bin: it was made for another schema");
     let rows = at.join("long");
     fs::create_dir(&rows).unwrap();
     Case::new(100, 2, 4).write_rows(&rows);
     let encrypt = ENCRYPT.replace("schema.json", "long-schema.json").replace("rows.csv", "long/rows.csv");
     succeed(at, &format!("{} --secret-key keys/secret.key", encrypt.replace("rows.bin", "long.bin")));
-    refused(&long.replace("rows.bin", "long.bin"), "evaluation.keys: made for another model than long.json");
+    refused(&long.replace("rows.bin", "long.bin"), "evaluation.keys: it was made for another model than long.json");
     succeed(at, APPLY);
     let decrypt = DECRYPT.replace("keys/secret", "stranger/secret");
-    refused(&decrypt, "scores.bin: belongs to another key pair");
+    refused(&decrypt, "scores.bin: it belongs to another key pair");
     refused(&DECRYPT.replace("scores.bin", "rows.csv"), "not a Windlass file");
-    refused(&DECRYPT.replace("scores.bin", "rows.bin"), "expected encrypted scores of a model, found encrypted rows");
+    refused(
+        &DECRYPT.replace("scores.bin", "rows.bin"),
+        "expected encrypted scores of a model, but found encrypted rows",
+    );
     refused(&format!("{DECRYPT} --out rows.csv"), "already exists");
     refused(&format!("{ENCRYPT} --secret-key keys/secret.key"), "already exists");
 }
 
-/// What numbers mean stands in the schema: with that of another model, or one that somebody has
-/// changed, right scores would be read as wrong ones.
+/// What numbers mean stands in the schema: with that of another model, or one that was changed,
+/// right scores would be read as wrong ones.
 #[test]
 fn rows_and_scores_are_for_one_schema() {
     let dir = tempfile::tempdir().unwrap();
@@ -396,15 +405,15 @@ fn rows_and_scores_are_for_one_schema() {
         let (scores, rows) = (format!("{field}.scores"), format!("{field}.rows"));
         let with_other = |line: &str| line.replace("schema.json", "other.json");
         // The scores of the server's schema, read with the other one.
-        refused(&with_other(DECRYPT), "scores.bin: made for another schema");
+        refused(&with_other(DECRYPT), "scores.bin: it was made for another schema");
         // Rows that were made with the other one.
         succeed(at, &with_other(&encrypt).replace("rows.bin", &rows));
         let apply = APPLY.replace("rows.bin", &rows).replace("scores.bin", &scores);
-        refused(&apply, &format!("{rows}: made for another schema"));
+        refused(&apply, &format!("{rows}: it was made for another schema"));
         // A server whose model the other one is not for, but for its unit.
         match field {
             "unit" => drop(succeed(at, &with_other(&apply))),
-            _ => refused(&with_other(&apply), "other.json: made for another model than model.json"),
+            _ => refused(&with_other(&apply), "other.json: it was made for another model than model.json"),
         }
     }
     // Spaces between the fields are no other schema.
@@ -430,8 +439,8 @@ fn scores_that_are_known_to_less_than_they_decide_by_are_told() {
         let flags = report["close"].as_array().unwrap();
         assert_eq!(flags.iter().filter(|flag| **flag == json!(true)).count() as u64, close, "{report}");
         let shown = String::from_utf8(windlass(&at, DECRYPT.split_whitespace()).stdout).unwrap();
-        assert_eq!(shown.contains("rows the decision is closer than these errors"), close > 0, "{shown}");
-        assert!(shown.contains("each score is right up to"), "{shown}");
+        assert_eq!(shown.contains("rows are closer than these errors"), close > 0, "{shown}");
+        assert!(shown.contains("each score is correct up to"), "{shown}");
     };
     told(json!([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 0);
     told(json!([[1e10, -5e9, 0.0], [1e-5, 1e-6, 0.0], [0.0, 0.0, 1e-4]]), 2);
@@ -487,7 +496,7 @@ fn crafted_schemas_are_refused_before_any_key() {
     weak["n"] = json!(256);
     weak["assurance"] = json!("insecure");
     weak["name"] = json!("insecure_toy");
-    refused(&[("parameters", weak.clone())], "", "say --insecure to go on");
+    refused(&[("parameters", weak.clone())], "", "accept them with --insecure");
     weak["depth"] = json!(1);
     weak["digits"] = json!(1);
     weak["special_prime_bits"] = json!([50, 50]);

@@ -54,7 +54,7 @@ fn a_lookup_goes_through_with_an_encrypted_key() {
     succeed(at, "keygen --schema schema.json --insecure --passphrase-file words --out keys");
     assert!(is_encrypted(&at.join("keys/secret.key")));
     let query = "query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out query.bin";
-    refused(at, query, "keys/secret.key: its passphrase is asked for on a terminal, and standard input is none");
+    refused(at, query, "keys/secret.key: a passphrase is needed, but standard input is not a terminal");
     refused(at, query, "--passphrase-file FILE");
     refused(at, &format!("{query} --passphrase-file wrong"), "keys/secret.key: the passphrase is wrong");
     refused(at, &format!("{query} --passphrase-file none"), "none: no such file");
@@ -91,7 +91,8 @@ fn keys_are_encrypted_where_that_was_said_and_nowhere_else() {
     assert!(with_variable(at, "none", query).status.success());
 }
 
-/// Where the memory for a passphrase is not there, how much it is and what to do is said.
+/// If the system has no memory for a passphrase, the message says how much is needed and what to
+/// do.
 #[cfg(target_os = "linux")]
 #[test]
 fn passphrases_take_memory_that_a_refusal_names() {
@@ -105,9 +106,9 @@ fn passphrases_take_memory_that_a_refusal_names() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     // What a process takes beside it differs.
-    let refused = (20_000..200_000).step_by(5000).map(told).find(|(_, told)| told.contains("its passphrase takes"));
+    let refused = (20_000..200_000).step_by(5000).map(told).find(|(_, told)| told.contains("its passphrase needs"));
     let (code, told) = refused.expect("a limit at which the passphrase is what does not fit");
-    assert!(told.starts_with("windlass: keys/secret.key: its passphrase takes 64 MiB of memory"), "{told}");
+    assert!(told.starts_with("windlass: keys/secret.key: its passphrase needs 64 MiB of memory"), "{told}");
     assert!(code == Some(2) && told.contains("ulimit -v") && told.lines().count() == 1, "{told}");
 }
 
@@ -131,17 +132,17 @@ fn keys_are_sealed_and_opened() {
     }
     // A new passphrase, without a plain key in between.
     let again = "key seal --in sealed.key --passphrase-file wrong";
-    refused(at, &format!("{again} --out new.key"), "sealed.key: its passphrase is asked for on a terminal");
+    refused(at, &format!("{again} --out new.key"), "sealed.key: a passphrase is needed");
     // The passphrase that it has is no new one, and the variable is one passphrase.
     let same = "key seal --in sealed.key --passphrase-file words --old-passphrase-file words --out new.key";
-    refused(at, same, "the new passphrase is the one that sealed.key has");
+    refused(at, same, "the new passphrase is the same as that of sealed.key");
     for line in
         ["key seal --in sealed.key --out new.key", "key seal --in sealed.key --passphrase-file words --out new.key"]
     {
         let output = with_variable(at, "words", line);
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && !at.join("new.key").exists(), "{told}");
-        let wanted = if line.contains("words") { "is the one that" } else { "with --passphrase-file" };
+        let wanted = if line.contains("words") { "is the same as that of" } else { "with --passphrase-file" };
         assert!(told.contains(wanted), "{told}");
     }
     succeed(at, &format!("{again} --old-passphrase-file words --out new.key"));
@@ -153,13 +154,13 @@ fn keys_are_sealed_and_opened() {
     refused(at, "key seal --in keys/public.key --passphrase-file words --out y", "expected a secret key");
     refused(at, "key open --in keys/public.key --passphrase-file words --out y", "expected an encrypted secret key");
     refused(at, "key open --in keys/secret.key --out y", "is not encrypted");
-    refused(at, "key seal --in table.csv --passphrase-file words --out y", "table.csv: not a Windlass file");
+    refused(at, "key seal --in table.csv --passphrase-file words --out y", "table.csv: this is not a Windlass file");
     refused(at, "key seal --in missing --passphrase-file words --out y", "missing: no such file");
     refused(at, "key seal --in keys/secret.key --passphrase-file words --out x", "x: already exists");
     let mut damaged = sealed;
     damaged[130] ^= 1;
     fs::write(at.join("damaged.key"), damaged).unwrap();
-    refused(at, "key open --in damaged.key --passphrase-file words --out y", "damaged.key: corrupt");
+    refused(at, "key open --in damaged.key --passphrase-file words --out y", "damaged.key: the file is corrupt");
 }
 
 /// A key of other parameters is refused before its passphrase is asked for, or read from a file.

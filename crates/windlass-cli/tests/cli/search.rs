@@ -74,7 +74,7 @@ fn what_was_found_is_a_preset_in_a_file() {
     for (line, wanted) in [
         (format!("{PLANNED} --security 60 --out found.json"), "exists"),
         (format!("{PLANNED} --security 60 --out found"), ".json"),
-        (format!("{PLANNED} --out none.json"), "nothing to save"),
+        (format!("{PLANNED} --out none.json"), "nothing was saved"),
         ("params search --out none.json".to_owned(), "--plan"),
     ] {
         let message = fail(dir.path(), &line);
@@ -89,7 +89,10 @@ fn few_slots_are_not_all_there_are() {
     let dir = tempfile::tempdir().unwrap();
     let text = windlass(dir.path(), "params plan --modulus 3 --bootstrap".split(' ')).stdout;
     let told = String::from_utf8(text).unwrap();
-    assert!(told.contains("2 slots only: --slots N, from N = 3,") && told.contains("search --modulus 3"), "{told}");
+    assert!(
+        told.contains("only 2 slots: with --slots N, from N = 3,") && told.contains("search --modulus 3"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -49,7 +49,10 @@ fn a_table_is_prepared_asked_and_changed() {
     for keys in ["--query key-2999", "--query key-18 --query never"] {
         let message = fail(at, &format!("table remove --dir served {keys}"));
         let unknown = keys.rsplit(' ').next().unwrap();
-        assert!(message.contains(&format!("served: no row has the key '{unknown}'; nothing was removed")), "{message}");
+        assert!(
+            message.contains(&format!("served: no row has the key '{unknown}', so nothing was removed")),
+            "{message}"
+        );
         assert!(snapshot(&at.join("served")) == before);
     }
     assert!(fail(at, "table remove --dir served --row 7").contains("by key"));
@@ -96,7 +99,7 @@ fn rows_without_keys_are_asked_for_by_number() {
     );
 }
 
-/// With a key that hides keys nothing of the table is told but to those whom its service helps.
+/// With an OPRF key, only clients that the service helps learn anything about the table.
 #[test]
 fn keys_are_hidden_changed_and_removed_with_their_key() {
     let dir = tempfile::tempdir().unwrap();
@@ -117,11 +120,11 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     for line in ["set --dir served --table more.csv", "remove --dir served --query key-17"] {
         assert!(fail(at, &format!("table {line}")).contains("--oprf-key FILE"), "{line}");
         let told = fail(at, &format!("table {line} --oprf-key t.csv"));
-        assert!(told.contains("t.csv: not an OPRF key"), "{told}");
+        assert!(told.contains("t.csv: it is not an OPRF key"), "{told}");
     }
     succeed(at, "table keygen --schema served/schema.json --out keys");
     let told = fail(at, "table query --schema served/schema.json --secret-key keys/secret.key --query key-17 --out q");
-    assert!(told.contains("through a service"), "{told}");
+    assert!(told.contains("a client needs a service"), "{told}");
     // The next table under the same schema takes the same key.
     let next = succeed(at, "table build --table t.csv --key id --out next --like served --oprf-key oprf.key");
     assert_eq!(next["schema"], built["schema"]);
@@ -130,7 +133,7 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     let told = succeed(at, "table plan --table t.csv --key id --hidden --room 400")["plan"].to_string();
     assert!(told.contains("hidden keys") && told.contains("padded to"), "{told}");
     let told = fail(at, "table plan --rows 1 --bytes 100000 --key id --hidden");
-    assert!(told.contains("is sealed as a whole") && told.contains("at most 9676 bytes"), "{told}");
+    assert!(told.contains("seals each row as a whole") && told.contains("at most 9676 bytes"), "{told}");
     assert!(fail(at, "table plan --table t.csv --hidden").contains("--key"));
 }
 
@@ -144,21 +147,21 @@ fn a_key_is_made_for_a_table_that_can_be_made() {
     // A new key could only be refused here.
     for line in ["--out no --like served", "--out no --like served/schema.json", "--out served"] {
         let told = fail(at, &format!("table build --table t.csv --key id {line} --oprf-key new.key"));
-        assert!(told.contains("new.key: not there: give the key that hides the keys of served"), "{told}");
+        assert!(told.contains("new.key: there is no such file: give the key that hides the keys of served"), "{told}");
         assert!(!at.join("new.key").exists() && !at.join("no").exists(), "{line}");
     }
     std::fs::write(at.join("long.csv"), format!("id,note\na,{}\n", "x".repeat(20_000))).unwrap();
     let told = fail(at, "table build --table long.csv --key id --out no --oprf-key new.key");
-    assert!(told.contains("is sealed as a whole") && !at.join("new.key").exists(), "{told}");
+    assert!(told.contains("seals each row as a whole") && !at.join("new.key").exists(), "{told}");
     let text = std::fs::read_to_string(at.join("oprf.key")).unwrap();
     let (head, digits) = text.trim_end().split_at(text.len() - 2);
     let other = if digits == "0" { "1" } else { "0" };
     std::fs::write(at.join("other.key"), format!("{head}{other}\n")).unwrap();
     let told = fail(at, "table build --table t.csv --key id --out no --like served --oprf-key other.key");
-    assert!(told.contains("is not the one that hides the keys"), "{told}");
+    assert!(told.contains("another OPRF key hides the keys"), "{told}");
 }
 
-/// A table that is made anew stops every client, unless it keeps to the schema that they know.
+/// A table that is made again stops every client, unless it keeps the schema that they know.
 #[test]
 fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
     let dir = tempfile::tempdir().unwrap();
@@ -186,8 +189,8 @@ fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
     std::fs::write(at.join("columns.csv"), "id,town\na,b\n").unwrap();
     for (line, part) in [
         ("--table long.csv --key id", "the longest row has"),
-        ("--table columns.csv --key id", "columns and key are not those of the table: id,city,note, by id"),
-        ("--table u.csv", "columns and key are not those"),
+        ("--table columns.csv --key id", "the columns and the key differ from those of the table: id,city,note, by id"),
+        ("--table u.csv", "the columns and the key differ"),
     ] {
         let told = fail(at, &format!("table build {line} --out no --like first"));
         assert!(told.contains(part) && told.contains("every client must accept") && !at.join("no").exists(), "{told}");
@@ -196,8 +199,8 @@ fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
     assert!(fail(at, "table build --table u.csv --key id --out no --like first --room 9").contains("--room"));
 }
 
-/// What a build says of its schema is found by comparing schemas, and a schema to keep is kept or
-/// the build is refused.
+/// What a build says about its schema is found by comparing schemas, and a schema to keep is kept
+/// or the build is refused.
 #[test]
 fn a_build_tells_known_schemas_from_new_ones() {
     let dir = tempfile::tempdir().unwrap();
@@ -221,7 +224,7 @@ fn a_build_tells_known_schemas_from_new_ones() {
         }
         let before = snapshot(&at.join("other"));
         let refused = fail(at, "table build --table t.csv --key id --out other --like old");
-        for wanted in [&format!("schema {other}..."), &format!("not {old}..., the one of old/schema.json"), "--out"] {
+        for wanted in [&format!("schema {other}..."), &format!("old/schema.json has the schema {old}..."), "--out"] {
             assert!(refused.contains(wanted), "{wanted}: {refused}");
         }
         assert!(snapshot(&at.join("other")) == before);
@@ -249,9 +252,10 @@ fn room_is_not_added_to_a_table_that_is_there() {
         let before = snapshot(&at.join(out));
         let refused = || {
             let message = fail(at, &format!("{build} --room 1000000"));
-            for wanted in
-                [&format!("{out}: holds a table with room for fewer than 1000000 rows")[..], "another directory"]
-            {
+            for wanted in [
+                &format!("{out}: the directory holds a table with room for fewer than 1000000 rows")[..],
+                "another directory",
+            ] {
                 assert!(message.contains(wanted), "{message}");
             }
         };
@@ -314,13 +318,16 @@ fn a_damaged_directory_says_what_is_wrong_and_what_to_do() {
     for text in [&manifest[..manifest.len() / 2], b"", b"\xff\0", fields.as_bytes()] {
         std::fs::write(served.join("table.json"), text).unwrap();
         for line in other.into_iter().chain([answer, build]) {
-            refused(line, ["table.json: damaged, so the table cannot be read (", "put this file back from a copy"]);
+            refused(
+                line,
+                ["table.json: the file is damaged, so the table cannot be read (", "restore this file from a copy"],
+            );
         }
     }
     std::fs::rename(served.join("table.json"), served.join("building.json")).unwrap();
-    refused(build, ["building.json: damaged", "remove this file and prepare the table again"]);
+    refused(build, ["building.json: the file is damaged", "remove this file and prepare the table again"]);
     std::fs::remove_file(served.join("building.json")).unwrap();
-    refused(answer, ["table.json: not there: ", "windlass table build"]);
+    refused(answer, ["table.json: there is no such table: ", "windlass table build"]);
     // A piece that is gone is made again.
     std::fs::write(served.join("table.json"), &manifest).unwrap();
     let mut files = std::fs::read_dir(&served).unwrap().map(|entry| entry.unwrap().path());
@@ -334,7 +341,8 @@ fn a_damaged_directory_says_what_is_wrong_and_what_to_do() {
     succeed(at, other[1]);
 }
 
-/// A build that is killed leaves pieces that the next one keeps, and a table is whole or not there.
+/// A build that is killed leaves pieces that the next one keeps, and a table is whole or does not
+/// exist.
 #[test]
 fn a_killed_build_goes_on() {
     let dir = tempfile::tempdir().unwrap();
@@ -390,10 +398,10 @@ fn a_plan_states_what_a_build_makes() {
         String::from_utf8(output.stdout).unwrap()
     };
     let alike = told("table plan --rows 40 --bytes 20000 --key id");
-    assert!(alike.contains("not counted: whether every row finds a place"), "{alike}");
+    assert!(alike.contains("it was not checked whether every row fits"), "{alike}");
     assert!(alike.contains("at most 3.45 times as many"), "{alike}");
     for line in ["table plan --rows 40 --bytes 20000", "table plan --table t.csv --key id"] {
-        assert!(!told(line).contains("not counted"), "{line}");
+        assert!(!told(line).contains("it was not checked"), "{line}");
     }
     // A row that no layout takes is refused before layouts are tried.
     let message = fail(at, "table plan --rows 3 --bytes 99999999 --key id");

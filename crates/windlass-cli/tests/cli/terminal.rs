@@ -15,7 +15,7 @@ use crate::common::succeed;
 /// A command at a terminal, and what the terminal shows.
 struct Session {
     child: Child,
-    /// Where somebody types.
+    /// The side of a terminal where a user types.
     keyboard: File,
     /// The command's side: its settings can be looked at also when the command has ended.
     line: File,
@@ -162,7 +162,7 @@ fn three_wrong_passphrases_are_enough() {
     for wrong in [b"one\n", b"two\n", b"six\n"] {
         session.answer("Passphrase for keys/secret.key: ", wrong);
     }
-    session.wait_for("the passphrase is wrong, or somebody changed the file");
+    session.wait_for("the passphrase is wrong, or someone changed the file");
     assert_eq!(session.end().code(), Some(2), "{}", session.text());
     assert!(!dir.path().join("query.bin").exists());
 }
@@ -170,9 +170,9 @@ fn three_wrong_passphrases_are_enough() {
 #[test]
 fn new_passphrases_are_typed_twice_alike() {
     for (first, second, wanted) in [
-        (&b"one\n"[..], Some(&b"two\n"[..]), "the two passphrases differ; nothing is made"),
+        (&b"one\n"[..], Some(&b"two\n"[..]), "the two passphrases differ, so nothing was written"),
         (b"\n", None, "the passphrase is empty"),
-        (b"\x04", None, "no passphrase came from the terminal"),
+        (b"\x04", None, "the passphrase could not be read from the terminal"),
     ] {
         let dir = workshop();
         let mut session = Session::start(dir.path(), KEYGEN);

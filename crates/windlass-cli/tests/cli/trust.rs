@@ -39,11 +39,11 @@ fn crafted_schemas_are_refused_before_any_key() {
     };
     for bytes in [u64::MAX, u64::MAX / 2 + 1, u64::MAX / 8 + 1, 1 << 40] {
         crafted(at, "record_bytes", json!(bytes));
-        refused("crafted.json: table too large for its parameters 'insecure_toy_2048'");
-        refused("only its owner can choose others");
+        refused("is too large for its parameters 'insecure_toy_2048'");
+        refused("only the owner of the table can choose others");
     }
     crafted(at, "record_bytes", json!(2));
-    refused("its longest row is shorter than a key");
+    refused("its longest row is shorter than one of its keys");
     crafted(at, "keys", json!(["1", "2", "1"]));
     refused("have the same name");
     crafted(at, "columns", json!(["code", "code"]));
@@ -51,7 +51,7 @@ fn crafted_schemas_are_refused_before_any_key() {
     crafted(at, "parameters", json!("\u{1b}]0;owned\u{7}"));
     let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
     assert!(message.contains("owned") && !message.contains(['\u{1b}', '\u{7}']), "{message:?}");
-    assert!(message.contains("crafted.json: its parameters are refused: no set is called"), "{message}");
+    assert!(message.contains("crafted.json: its parameters are not valid: there is no parameter set"), "{message}");
     crafted(at, "\u{1b}[31m", json!(1));
     assert!(!fail(at, "keygen --schema crafted.json --insecure --out keys").contains('\u{1b}'));
 }
@@ -68,7 +68,7 @@ fn weak_parameters_of_a_schema_need_consent() {
     }
     assert!(!at.join("keys").exists());
     let message = fail(at, "keygen --schema schema.json --params demo --out keys");
-    assert!(message.contains("'insecure_toy_2048', not 'demo'"), "{message}");
+    assert!(message.contains("'insecure_toy_2048', but --params names 'demo'"), "{message}");
     let output =
         windlass(at, "keygen --schema schema.json --params insecure_toy_2048 --insecure --out keys".split(' '));
     assert!(output.status.success());
@@ -76,8 +76,8 @@ fn weak_parameters_of_a_schema_need_consent() {
     assert!(told.contains("parameters 'insecure_toy_2048': ") && told.contains("bits of security"), "{told}");
 }
 
-/// Whoever takes fewer than 128 bits has said so: by the name of a preset, or by a word where a file
-/// has no such name. Everybody is told λ.
+/// A user of fewer than 128 bits has said so: by the name of a preset, or by a word where a file
+/// has no such name. Every command prints λ.
 #[test]
 fn weak_parameters_of_ones_own_need_a_word() {
     let dir = tempfile::tempdir().unwrap();
@@ -108,8 +108,8 @@ fn weak_parameters_of_ones_own_need_a_word() {
     assert!(told["security_bits"].as_f64().unwrap() < 128.0);
 }
 
-/// Whoever reads λ can still stop: it is told before a key is looked for, and before what is made is
-/// reported.
+/// A user who reads λ can still stop: it is printed before a key is looked for, and before the
+/// report.
 #[cfg(target_os = "linux")]
 #[test]
 fn clients_are_told_lambda_before_keys_or_queries_are_made() {
@@ -142,7 +142,7 @@ fn clients_are_told_lambda_before_keys_or_queries_are_made() {
     }
 }
 
-/// A script is told too, in the object of every command that makes keys or encrypts, and before the
+/// A script gets it too, in the object of every command that makes keys or encrypts, and before the
 /// work where it is a warning.
 #[cfg(target_os = "linux")]
 #[test]
@@ -179,7 +179,7 @@ fn a_lookup_takes_a_parameter_file_and_its_schema_carries_it() {
     fs::rename(at.join("own.json"), at.join("server.json")).unwrap();
     succeed(at, "keygen --schema out/schema.json --out keys");
     let message = fail(at, "keygen --schema out/schema.json --params demo --out other");
-    assert!(message.contains("not 'demo'"), "{message}");
+    assert!(message.contains("but --params names 'demo'"), "{message}");
     // A stranger's set is checked as any other, whatever it calls itself.
     fs::copy(at.join("out/schema.json"), at.join("schema.json")).unwrap();
     let own: Value = serde_json::from_slice(&fs::read(at.join("server.json")).unwrap()).unwrap();
@@ -230,7 +230,7 @@ fn inputs_may_be_pipes() {
     let answer = "windlass answer --table table.csv --key code --params insecure_toy_2048 --out answer.bin \
                   --evaluation-keys keys/evaluation.keys --in /dev/stdin";
     for (input, wanted) in [
-        ("head -c 1000 query.bin", "truncated: 1000 of"),
+        ("head -c 1000 query.bin", "truncated: it has 1000 of"),
         ("(cat query.bin; echo)", "1 bytes follow the end"),
         ("printf ''", "/dev/stdin: "),
     ] {
@@ -259,11 +259,11 @@ fn limits_on_memory_do_not_panic() {
     let refused = shell(dir.path(), "ulimit -v 1000000; windlass params list --threads 1024");
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(2) && message.contains("cannot start threads"), "{message}");
-    assert!(message.contains("take --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
+    assert!(message.contains("use --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
 }
 
-/// Memory that runs out where nobody asked for it beforehand: the last line is ours, and says what
-/// to do, from the first moment of a command on.
+/// Memory that runs out without a request beforehand: the last line is ours, and says what to do,
+/// from the first moment of a command on.
 #[test]
 fn the_end_of_memory_has_a_last_line_of_ours() {
     let dir = tempfile::tempdir().unwrap();
@@ -282,7 +282,7 @@ fn the_end_of_memory_has_a_last_line_of_ours() {
             seen += 1;
             let last = told.lines().last().unwrap();
             assert!(
-                last.starts_with("windlass: ended for the reason above") && last.contains("give it more"),
+                last.starts_with("windlass: ended for the reason above") && last.contains("provide more"),
                 "{told}"
             );
             // The rest is what the standard library says: stable Rust has no way to keep it from that.

@@ -156,8 +156,8 @@ pub fn hidden(path: &Path) -> Vec<PathBuf> {
     entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.')).collect()
 }
 
-/// Looks at what a line left that may have been stopped. Prepared tables go on where they were
-/// stopped; everything else is there as a whole or not at all.
+/// Looks at what a line left that may have been stopped. Prepared tables continue where they were
+/// stopped. Everything else exists as a whole or not at all.
 pub fn whole_or_absent(line: &str, output: &Path) {
     let whole = names(&WORKSHOP.dir.path().join(output_of(line)));
     let found = names(output);

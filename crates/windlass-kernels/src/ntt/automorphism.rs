@@ -13,7 +13,7 @@ use crate::modulus::Modulus;
 use crate::ntt::Shape;
 use crate::rows;
 
-/// The permutation by which θ_t acts on transformed rows: `out[i] = in[source(i)]`.
+/// The permutation of transformed rows that θ_t induces: `out[i] = in[source(i)]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Automorphism {
     element: u64,

@@ -36,7 +36,7 @@ impl Shape {
             return unsupported("it must be at least 3");
         }
         if m % 4 == 2 {
-            return unsupported("twice an odd number gives the same ring as the odd number: use m/2");
+            return unsupported("2m' with an odd m' gives the same ring as m': use m/2");
         }
         if m > 1 << 32 || arith::totient(m) > Self::MAX_DIMENSION {
             return unsupported("the ring dimension phi(m) may be at most 2^17");

@@ -2,8 +2,8 @@
 
 use crate::lanes::{LANES, fetch};
 
-/// Words by which rows are fetched ahead: half a page, since the processor's own fetching begins
-/// anew on every page.
+/// How many words ahead rows are fetched: half a page, since the processor's own fetching starts
+/// again on every page.
 const AHEAD: usize = 256;
 
 /// Fetches what W vectors will read `AHEAD` words later.

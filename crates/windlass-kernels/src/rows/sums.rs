@@ -12,7 +12,7 @@ const WIDE: usize = 4;
 /// Terms that a block takes together.
 const TOGETHER: usize = 4;
 
-/// Columns through which [`dot_pairs`] takes all its sums before it goes on: operands shared
+/// Columns through which [`dot_pairs`] takes all its sums before it continues: operands shared
 /// between sums stay in cache.
 const BLOCK: usize = 512;
 

@@ -8,7 +8,7 @@ use crate::halevi_shoup_2018::{OLD_KEYS, OLD_MAPS};
 use crate::moduli::moduli_in_words;
 use crate::names::OLD_MAPS_NAME;
 
-/// What was asked for, by names: records of other requests stand beside each other.
+/// What was asked for, by names: a page shows records of different requests separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// The front end.

@@ -87,8 +87,8 @@ pub struct Refresh {
     /// not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depths: Option<[usize; 2]>,
-    /// The same by the noise that there was instead of its bound; records before 27 November 2026 do
-    /// not say it.
+    /// The same by the actual noise instead of its bound; records before 27 November 2026 do not
+    /// say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depths_in_fact: Option<[usize; 2]>,
     /// What is left beyond what the next refresh needs at its input, times slot bits, a second.

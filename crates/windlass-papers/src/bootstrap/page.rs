@@ -19,7 +19,7 @@ use crate::record::model;
 const HEAD: &str = "# Bootstrapping: measured\n\n\
      Made by `windlass-bench bootstrap --record FILE.. --page FILE --plot FILE` from the records in\n\
      `crates/windlass-bench/record`; `windlass-bench bootstrap --all --record FILE` measures every preset\n\
-     in both modes and schemes, each in a process of its own. Every result was decrypted and compared.\n\
+     in both modes and schemes, each in a separate process. Every result was decrypted and compared.\n\
      Seconds are those of the median run, of the processor on one thread and of the clock on several;\n\
      \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is that of the\n\
      main and of the ephemeral key, by the tables of today ([attacks](../explanation/attacks.md)). The circuit is front end, transform with\n\
@@ -94,7 +94,7 @@ fn by_core(all: &[Measured], presets: &Presets) -> String {
     out
 }
 
-/// Without what was measured anew on the same kind of core, under the same chain.
+/// Without rows that were measured again on the same kind of core, under the same chain.
 fn newest(all: &[Measured]) -> Vec<&Measured> {
     let key = |one: &Measured| (one.cpu.clone(), figures::key(one), one.of.moduli().map(str::to_owned));
     let is_last = |&(at, one): &(usize, &Measured)| !all[at + 1..].iter().any(|later| key(later) == key(one));
@@ -110,8 +110,8 @@ fn against_others(all: &[Measured]) -> String {
     }
     format!(
         "\n## Against others\n\n\
-         One thread, the presets as they are today. Libraries stand beside ours where they were measured on\n\
-         the same kind of core ([peers](peers.md), with what was measured in turn), on another day; what is\n\
+         One thread, the presets as they are today. Libraries are listed with ours where they were measured on\n\
+         the same kind of core ([peers](peers.md), with what was measured alternating), on another day; what is\n\
          only published, \"elsewhere\", is from other machines, as its ratio says. Ours is of the peer's scheme\n\
          where that was measured. Bits left and net as above; what a refresh of HElib needs at its input was\n\
          not measured.\n\n{table}"
@@ -244,8 +244,8 @@ mod tests {
     use super::super::circuit::Asked;
     use super::*;
 
-    /// All records, and the presets as they are: the test fails when a preset changes, until the page
-    /// is made anew.
+    /// All records, and the presets as they are: the test fails when a preset changes, until the
+    /// page is made again.
     #[test]
     fn the_page_shows_the_records() {
         let (all, presets) = (Records::committed(), Presets::todays().unwrap());
@@ -276,7 +276,7 @@ mod tests {
         }
     }
 
-    /// An earlier chain stands in the second table alone, whatever its day.
+    /// An earlier chain stands only in the second table, for any day.
     #[test]
     fn records_of_other_chains_are_shown_as_such() {
         let (all, presets) = (Records::committed(), Presets::todays().unwrap());
@@ -291,8 +291,8 @@ mod tests {
         assert!(at("Under earlier chains") < at("2126-01-01") && at("2126-01-01") < at("\nProbability"));
     }
 
-    /// What was asked for otherwise is in the tables of cores and beside nobody, as is what was
-    /// measured anew, and what a library did on another core.
+    /// Rows of other requests are in the tables of cores and not compared with others. So are rows
+    /// that were measured again, and those of a library on another core.
     #[test]
     fn others_stand_beside_the_planners_own_circuit() {
         let one = |place: (&str, &str), seconds: f64| {

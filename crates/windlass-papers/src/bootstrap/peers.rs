@@ -26,9 +26,9 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Whether this measurement stands beside it: the same preset and mode, on one thread, in the
-    /// circuit that the planner takes when it is asked for nothing. What a request made better or
-    /// worse is not what a user gets.
+    /// Whether this measurement is compared with it: the same preset and mode, on one thread, in
+    /// the circuit that the planner takes when it is asked for nothing. What a request made better
+    /// or worse is not what a user gets.
     pub fn is_beside(&self, one: &Measured) -> bool {
         let place = (&*one.of.preset, &*one.of.mode, one.threads);
         place == (self.preset, self.mode, 1) && one.of.asked() == Asked::default()

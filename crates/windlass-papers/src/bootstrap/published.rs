@@ -6,7 +6,7 @@ use super::lambda;
 use crate::page::{Table, or_dash, seconds};
 use crate::record::model;
 
-/// A column of a paper's table. What it does not say is not there.
+/// A column of a paper's table. What the paper does not state is missing.
 #[derive(Clone, Copy)]
 struct Published {
     preset: &'static str,

@@ -96,7 +96,7 @@ mod tests {
     use super::super::records::Records;
     use super::*;
 
-    /// One of a preset as it is, whatever that is.
+    /// One of a preset as it is now.
     fn of_today(presets: &Presets) -> Measured {
         let path =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../windlass-bench/record/amd-epyc-zen3/bootstrap-2026-11-26.jsonl");

@@ -155,7 +155,7 @@ fn table_4(records: &[&Measured]) -> Table {
     table
 }
 
-/// What stands beside HElib: our plans by its default keys, our best plan for as many keys as it
+/// The rows next to HElib: our plans by its default keys, our best plan for as many keys as it
 /// takes, and minimal keys of both.
 const BESIDE: [&str; 3] = ["default", "best", "minimal"];
 

@@ -65,7 +65,7 @@ fn is_of(one: &Measured, m: u64, bad: bool) -> bool {
     (one.of.m, one.of.bad, one.of.p, one.of.r) == (m, bad, 2, 1)
 }
 
-/// Table 1 and our best plan, whatever its keys, on one thread.
+/// Table 1 and our best plan, with any keys, on one thread.
 pub fn table_1(records: &[&Measured]) -> Table {
     let theirs = ["paper, before it", "paper, after it", "times"].map(|name| format!("{name} (Xeon E5-2698 v3)"));
     let fixed = ["m", "D"].map(String::from);

@@ -10,7 +10,7 @@ use crate::plot::{Axis, BLUE, GREEN, Line, LinePlot, OCHRE, RED};
 /// Special primes of the plots: in the middle of the grid.
 const PRIMES: u32 = 5;
 
-/// All plots that there are figures for, each with its name.
+/// All plots whose figures exist, each with its name.
 pub fn all(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>> {
     let plots = [("sums", sums(results)), ("sets", sets(results)), ("fma", fused(results)), ("sixty", sixty(results))];
     let drawn = plots.into_iter().filter_map(|(name, plot)| Some((name, plot?.svg())));

@@ -1,5 +1,5 @@
-//! What lies in the bins of tables whose keys are hidden, read as somebody reads them who has the
-//! schema and every answer.
+//! What lies in the bins of tables whose keys are hidden, read by a party that has the schema and
+//! every answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +59,7 @@ fn table(schema: &Schema, rows: &[(String, String)]) -> Table {
     Table::fill(&schema, &setting, &*hidden.filler(&schema).unwrap(), &unobserved).unwrap()
 }
 
-/// The bins of a table: its polynomials without the mask, which everybody can take off.
+/// The bins of a table: its polynomials without the mask, which anyone can remove.
 fn bins_of(table: &Table) -> Vec<Vec<Entry>> {
     let (schema, shape) = (&table.schema, &table.schema.shape);
     assert!(shape.columns <= 2 * pairs_of_segment(shape), "one piece");
@@ -71,7 +71,7 @@ fn bins_of(table: &Table) -> Vec<Vec<Entry>> {
     (0..shape.polynomials()).map(read).collect()
 }
 
-/// Number, length, order and place of entries are the same whatever is in a table.
+/// Number, length, order and place of entries are the same for any contents of a table.
 #[test]
 fn nothing_in_a_bin_tells_rows_from_what_fills_it_up() {
     let all = rows(120);
@@ -247,7 +247,7 @@ fn another_number_of_rows_than_of_keys_is_refused() {
     assert_eq!(hidden.open(vec![None, Some(vec![1; 62])]).unwrap_err(), Error::BadRow);
 }
 
-/// F of a key is secret, and no name that anybody knows.
+/// F of a key is secret, and not a name that others know.
 #[test]
 fn errors_name_keys_as_they_were_given() {
     let mut all = rows(300);

@@ -40,7 +40,7 @@ fn rows_that_are_too_long_are_refused_with_what_helps() {
         assert!(plan(most).is_ok(), "{most} bytes fit");
         assert!(most > if keyed { 2_000_000 } else { 8_000_000 }, "{most}");
         let told = plan(most + 1).unwrap_err().to_string();
-        assert!(told.contains(&format!("has at most {most} bytes")) && told.contains("cut longer rows"), "{told}");
+        assert!(told.contains(&format!("has at most {most} bytes")) && told.contains("split longer rows"), "{told}");
     }
     let told = Plan::rows(statistics(1 << 50, 8, true), &Wish::default()).unwrap_err().to_string();
     assert!(told.contains("several tables"), "{told}");

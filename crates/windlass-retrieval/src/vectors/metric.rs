@@ -59,6 +59,6 @@ impl FromStr for Metric {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|metric| metric.name() == name);
-        known.ok_or_else(|| format!("no metric '{name}': there are {}", Self::ALL.map(Self::name).join(", ")))
+        known.ok_or_else(|| format!("'{name}' is not a metric; choose one of {}", Self::ALL.map(Self::name).join(", ")))
     }
 }

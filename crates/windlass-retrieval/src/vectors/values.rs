@@ -40,7 +40,7 @@ impl<'a> Vectors<'a> {
     /// Vectors of `dimension` numbers each.
     ///
     /// # Errors
-    /// [`Error::Empty`] if there is none; [`Error::Ragged`] if the last is not whole;
+    /// [`Error::Empty`] if there is no vector; [`Error::Ragged`] if the last is not whole;
     /// [`Error::NotFinite`].
     pub fn new(values: Values<'a>, dimension: usize) -> Result<Self> {
         if values.is_empty() || dimension == 0 {

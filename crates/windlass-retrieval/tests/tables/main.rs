@@ -1,4 +1,4 @@
-//! Tables against maps: whatever is in them is found, by number and by key, in memory and in
+//! Tables against maps: everything in them is found, by number and by key, in memory and in
 //! directories, before and after changes.
 
 mod directories;
@@ -98,7 +98,7 @@ fn what_cannot_be_is_refused() {
     let asker = Asker::of(&table);
     let refused = asker.client.query_rows(&[2]).unwrap_err();
     assert!(matches!(refused, Error::OutOfRange(_)));
-    let told = "row is 2, but must be at most 1, or fetch schema.json again: the table may have grown";
+    let told = "row is 2, but must be at most 1, or fetch schema.json again, since the table may have grown";
     assert_eq!(refused.to_string(), told);
     assert!(matches!(asker.client.query_rows(&[]), Err(Error::OutOfRange(_))));
     assert!(matches!(asker.client.query_keys(&[b"key"]), Err(Error::WrongQuestion { .. })));
@@ -214,7 +214,7 @@ fn long_rows_are_asked_for_in_portions() {
     assert!(matches!(asker.client.in_portions(Wanted::Rows(vec![1])).query(), Err(Error::WrongQuestion { by: "key" })));
 }
 
-/// A table that is made anew under a schema that clients know is asked by them as before.
+/// Clients ask a table that is made again under a schema that they know as before.
 #[test]
 fn clients_of_a_schema_go_on_with_other_rows_under_it() {
     let first = keyed(&rows(&[5, 17, 9, 30]));
@@ -232,10 +232,10 @@ fn clients_of_a_schema_go_on_with_other_rows_under_it() {
         assert!(matches!(error, Error::OtherLayout { .. }), "{error}");
         error.to_string()
     };
-    assert!(refused(table.schema(), &rows(&[31])).contains("takes rows of 30"));
+    assert!(refused(table.schema(), &rows(&[31])).contains("the layout allows 30"));
     let fixed = Table::of_rows(&plan_of(&rows(&[8, 8, 8])), &rows(&[8, 8, 8]), &unobserved).unwrap();
-    assert!(refused(fixed.schema(), &rows(&[8, 7])).contains("differ in length"));
-    assert!(refused(fixed.schema(), &rows(&[9])).contains("takes rows of 8"));
+    assert!(refused(fixed.schema(), &rows(&[8, 7])).contains("different lengths"));
+    assert!(refused(fixed.schema(), &rows(&[9])).contains("the layout allows 8"));
     assert!(refused(fixed.schema(), &vec![vec![1; 8]; 1 << 20]).contains("has room for"));
 }
 

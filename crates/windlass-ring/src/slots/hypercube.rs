@@ -19,10 +19,10 @@ pub struct Dimension {
 /// The slots of Z_{p^r}\[X\]/Φ_m as a hypercube.
 ///
 /// Slot (e_1, .., e_k), 0 ≤ e_s < D_s, belongs to the group element `t(e) = Π g_s^{e_s} mod m` and
-/// holds `α(ζ^{1/t(e)})`. So θ_{g_s} moves what slot e holds to slot e + (0, .., 1, .., 0) wherever
-/// e_s + 1 < D_s, in a good dimension also where it wraps around; and θ_p applies the Frobenius map
-/// σ of E in every slot. Slot numbers are row-major in the coordinates: the last dimension varies
-/// fastest.
+/// holds `α(ζ^{1/t(e)})`. So θ_{g_s} moves the contents of slot e to slot e + (0, .., 1, .., 0)
+/// wherever e_s + 1 < D_s, in a good dimension also where it wraps around; and θ_p applies the
+/// Frobenius map σ of E in every slot. Slot numbers are row-major in the coordinates: the last
+/// dimension varies fastest.
 #[derive(Debug, Clone)]
 pub struct Hypercube {
     m: u64,

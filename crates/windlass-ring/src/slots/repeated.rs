@@ -1,11 +1,11 @@
 //! Encoding of public slots that repeat: products in the group ring of a quotient of Z_m^*.
 //!
 //! Let β have a normal element θ of E in slot 0, and 0 in the others. The automorphism of t(e)·p^f
-//! moves it to slot e and makes it σ^f(θ) there. So the element whose slot e is `Σ_f y_{e,f}·σ^f(θ)`
-//! is `Σ_t y_t·θ_t(β)`, and with `β = Σ_k b_k·X^k`, k modulo m, its coefficient at X^k is
-//! `Σ_t y_t·b_{k/t}`: on each orbit of Z_m^* a product in its group ring. Where y is the same along
-//! a subgroup H, it takes b summed over H and the group ring of Z_m^*/H. The constants of linear
-//! maps along one dimension have a few thousand classes, whatever n is.
+//! moves it to slot e and makes it σ^f(θ) there. So the element whose slot e is `Σ_f
+//! y_{e,f}·σ^f(θ)` is `Σ_t y_t·θ_t(β)`, and with `β = Σ_k b_k·X^k`, k modulo m, its coefficient at
+//! X^k is `Σ_t y_t·b_{k/t}`: on each orbit of Z_m^* a product in its group ring. Where y is the
+//! same along a subgroup H, it takes b summed over H and the group ring of Z_m^*/H. The constants
+//! of linear maps along one dimension have a few thousand classes, for any n.
 //!
 //! Units are products of powers of the hypercube's generators and of p, here called lines; classes
 //! are their exponents modulo the periods of the slots. A product in the group ring is one of
@@ -256,7 +256,7 @@ fn normal_coefficients(ring: &SlotRing, theta: &[u64]) -> Vec<u64> {
     coefficients
 }
 
-/// `[f][k]`: Tr(σ^f(θ*)·ζ^k), by which y_f is found.
+/// `[f][k]`: Tr(σ^f(θ*)·ζ^k), which gives y_f.
 fn functionals(ring: &SlotRing, dual: &[u64]) -> Vec<Vec<u64>> {
     let galois = ring.galois();
     (0..galois.degree()).map(|f| galois.traces_against(&galois.frobenius(dual, f), 1)).collect()

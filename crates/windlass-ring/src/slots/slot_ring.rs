@@ -79,7 +79,7 @@ impl SlotRing {
         Self::from_rings(Arc::clone(&self.hypercube), quotient, self.galois.with_exponent(exponent)?)
     }
 
-    /// This ring modulo p^exponent, 1 ≤ exponent ≤ r, the same for everyone who asks:
+    /// This ring modulo p^exponent, 1 ≤ exponent ≤ r, the same object for every caller:
     /// [`Self::with_exponent`] once.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ fn no_run_with_rotations_is_exceeded() {
     assert!(seen >= 25, "{seen} runs lie in the table");
 }
 
-/// λ of each point is the least of its attacks; rotations take 8 to 15 bits off the dual one.
+/// λ of each point is the smallest over its attacks; rotations take 8 to 15 bits off the dual one.
 #[test]
 fn the_least_attack_counts() {
     for record in records(SPARSE_TABLE) {
@@ -162,7 +162,7 @@ fn dimensions_outside_the_tables_are_refused() {
         assert!(!message.contains(&usize::MAX.to_string()), "{message}");
     }
     let sparser = security_bits(32768, 20.0, Sparse { weight: 1 }).unwrap_err().to_string();
-    assert!(sparser.contains("no secret as sparse; choose a larger weight"), "{sparser}");
+    assert!(sparser.contains("do not cover so sparse a secret; choose a larger weight"), "{sparser}");
     assert!(matches!(max_log2_qp(1024, 300.0, Ternary), Err(RlweError::SecurityUnreachable { .. })));
     assert!(max_log2_qp(1024, 192.0, Ternary).unwrap() < 18.0);
 }
@@ -236,7 +236,7 @@ fn secrets_too_sparse_for_the_tables_are_named() {
     assert!(refused.contains("choose a larger weight") && !refused.contains("1844674407"), "{refused}");
 }
 
-/// Figures that presets rest on: whoever changes a table or a formula sees what it does to λ.
+/// Figures that presets rest on. A change of a table or a formula shows its effect on λ here.
 #[test]
 fn security_of_some_sets_stays_as_it_is() {
     let wrong: Vec<_> = [

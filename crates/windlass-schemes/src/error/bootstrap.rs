@@ -8,7 +8,9 @@ use windlass_rlwe::SecurityEstimate;
 #[non_exhaustive]
 pub enum BootstrapError {
     /// The Galois key of a stage is missing.
-    #[error("bootstrapping, {stage}: no Galois key for X -> X^{element}; make all of BootstrapPlan::required_keys")]
+    #[error(
+        "bootstrapping, {stage}: the Galois key for X -> X^{element} is missing; make all keys of BootstrapPlan::required_keys"
+    )]
     MissingKey {
         /// The stage.
         stage: String,
@@ -16,14 +18,16 @@ pub enum BootstrapError {
         element: u64,
     },
     /// The relinearisation key is missing, or its level is below that of the stage.
-    #[error("bootstrapping, {stage}: no relinearisation key of its level; make it with BootstrapPlan::add_keys")]
+    #[error(
+        "bootstrapping, {stage}: the relinearisation key is missing or its level is too low; make it with BootstrapPlan::add_keys"
+    )]
     MissingRelinearisationKey {
         /// The stage.
         stage: String,
     },
     /// The ciphertext has too little capacity to start.
     #[error(
-        "bootstrapping, {stage}: the ciphertext has {left_bits:.1} bits of capacity, and {missing_bits:.1} more are needed before it can be refreshed; refresh earlier"
+        "bootstrapping, {stage}: the ciphertext has {left_bits:.1} bits of capacity, but a refresh needs {missing_bits:.1} more; refresh earlier"
     )]
     CapacityTooLow {
         /// The stage that would run out.
@@ -44,13 +48,17 @@ pub enum BootstrapError {
         missing_bits: f64,
     },
     /// The ciphertext or the keys belong to other parameters.
-    #[error("bootstrapping: {what} belongs to another context, scheme or plaintext prime than the bootstrapper")]
+    #[error(
+        "bootstrapping: {what} belongs to another context, scheme or plaintext prime than the bootstrapper; make both with one context"
+    )]
     WrongContext {
         /// The value that belongs to another context.
         what: &'static str,
     },
     /// The plaintext modulus of the ciphertext is not that of the plan.
-    #[error("bootstrapping: the ciphertext has plaintext modulus p^{found}, the plan is for p^{expected}")]
+    #[error(
+        "bootstrapping: the ciphertext has plaintext modulus p^{found}, but the plan is for p^{expected}; make a plan for p^{found}"
+    )]
     WrongPlaintextModulus {
         /// Exponent of the plan.
         expected: u32,
@@ -60,8 +68,7 @@ pub enum BootstrapError {
     /// Thin bootstrapping of slots that are not known to hold integers. It would lose every
     /// coefficient except the constant ones.
     #[error(
-        "bootstrapping: the slots of the ciphertext hold elements, and thin bootstrapping keeps integers only; bootstrap it packed, or say \
-         Ciphertext::assume_integers() where all slots are known to hold integers"
+        "bootstrapping: the slots of the ciphertext hold ring elements, but thin bootstrapping keeps only integers; plan Mode::Packed, or call Ciphertext::assume_integers() if you know that every slot holds an integer"
     )]
     NotIntegers,
     /// The weight of the ephemeral secret is out of range.
@@ -74,8 +81,7 @@ pub enum BootstrapError {
     },
     /// The switching key of the ephemeral secret has less security than secure parameters require.
     #[error(
-        "bootstrapping: an ephemeral key of weight {weight} at log2 QP = {log2_qp:.0} has {security}, secure parameters need 128 by the tables; \
-         use a larger BootstrapSpec::ephemeral_weight, or parameters with Assurance::Insecure by name"
+        "bootstrapping: an ephemeral key of weight {weight} at log2 QP = {log2_qp:.0} has {security}, but secure parameters need 128 by the tables; use a larger BootstrapSpec::ephemeral_weight, or parameters with Assurance::Insecure"
     )]
     EphemeralKeyTooWeak {
         /// The weight asked for.
@@ -87,7 +93,7 @@ pub enum BootstrapError {
     },
     /// `failure_bits` is not −log2 of a probability below 1.
     #[error(
-        "bootstrapping: failure_bits is {got}, but must be finite and above 0: the bound on the noise fails with probability 2^-failure_bits"
+        "bootstrapping: failure_bits is {got}, but must be finite and above 0; the bound on the noise fails with probability 2^-failure_bits"
     )]
     FailureBits {
         /// What was asked for.
@@ -96,8 +102,7 @@ pub enum BootstrapError {
     /// Secure parameters require a negligible probability that the noise bound fails; the requested
     /// probability is larger.
     #[error(
-        "bootstrapping: with failure_bits = {got} a plaintext is wrong, and nobody told, with probability 2^-{got}; secure parameters need {least}, \
-         others Assurance::Insecure by name"
+        "bootstrapping: with failure_bits = {got} a plaintext is wrong without an error with probability 2^-{got}; secure parameters need at least {least}: raise it, or use parameters with Assurance::Insecure"
     )]
     TooLikelyToFail {
         /// What was asked for.
@@ -107,7 +112,7 @@ pub enum BootstrapError {
     },
     /// A partition that does not fit the elementary stages of a linear map.
     #[error(
-        "bootstrapping: the partition {ends:?} must start above 0, ascend and end with {count}, the number of elementary stages; none is []"
+        "bootstrapping: the partition {ends:?} must start above 0, ascend and end with {count}, the number of elementary stages; a map without stages has the partition []"
     )]
     Partition {
         /// The stages after which merged stages were to end.
@@ -127,8 +132,7 @@ pub enum BootstrapError {
     },
     /// Every plan that was found needs more keys than allowed.
     #[error(
-        "bootstrapping: of the plans that were tried none has fewer than {least} Galois keys, and {most} are allowed; allow {least} \
-         (BootstrapSpec::max_keys)"
+        "bootstrapping: every plan needs at least {least} Galois keys, but {most} are allowed; allow {least} (BootstrapSpec::max_keys)"
     )]
     TooManyKeys {
         /// The maximum number of keys that was allowed.

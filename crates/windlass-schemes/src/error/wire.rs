@@ -12,13 +12,13 @@ use crate::hex::hex;
 #[non_exhaustive]
 pub enum WireError {
     /// The magic number is missing.
-    #[error("not a Windlass file")]
+    #[error("this is not a Windlass file; give a file that Windlass wrote")]
     NotWindlass,
     /// A format version that this build does not read.
     #[error(
         "format version {found} is not supported (this build reads {} {supported}); {}",
-        if found < supported { "version" } else { "none above" },
-        if found < supported { "make it again" } else { "use a newer Windlass" }
+        if found < supported { "only version" } else { "versions up to" },
+        if found < supported { "make the file again" } else { "use a newer Windlass" }
     )]
     UnsupportedVersion {
         /// The version in the header.
@@ -27,7 +27,7 @@ pub enum WireError {
         supported: u16,
     },
     /// A file of another kind, or of a kind that does not exist.
-    #[error("expected {expected}, found {}", found.map_or_else(|| format!("unknown kind {code}"), |kind| kind.to_string()))]
+    #[error("expected {expected}, but found {}", found.map_or_else(|| format!("unknown kind {code}"), |kind| kind.to_string()))]
     WrongKind {
         /// The requested kind.
         expected: Kind,
@@ -38,7 +38,7 @@ pub enum WireError {
     },
     /// The file was made under other parameters.
     #[error(
-        "belongs to another context: parameters {found}..., expected {expected}...; make keys, query and answer under the same parameters"
+        "it belongs to another context: its parameters are {found}..., not {expected}...; make keys, query and answer with the same parameters"
     )]
     OtherContext {
         /// First bytes of the hash in the file, in hexadecimal.
@@ -48,7 +48,7 @@ pub enum WireError {
     },
     /// The file belongs to another key pair than the keys or ciphertexts that it is used with.
     #[error(
-        "belongs to another key pair: {}..., expected {}...; use files that come from one keygen",
+        "it belongs to another key pair: {}..., not {}...; use files of one key generation",
         short(found),
         short(expected)
     )]
@@ -61,7 +61,7 @@ pub enum WireError {
     /// Constants that were prepared for another linear plan, or for another factoring of the same
     /// map.
     #[error(
-        "holds the constants of another plan: {found}..., expected {expected}...; make the plan of the same map, with the same specification, as the one that was saved"
+        "it holds the constants of another plan: {found}..., not {expected}...; make the plan from the same map and the same specification as the plan that was saved"
     )]
     OtherPlan {
         /// First bytes of the fingerprint in the file, in hexadecimal.
@@ -70,21 +70,21 @@ pub enum WireError {
         expected: String,
     },
     /// The secret key is encrypted, but no passphrase was given or none was expected.
-    #[error("this secret key is encrypted: give its passphrase, or take the encryption off first")]
+    #[error("this secret key is encrypted: give its passphrase, or remove the encryption first")]
     Sealed,
     /// A passphrase was given for a secret key that is not encrypted.
     #[error("this secret key is not encrypted: read it without a passphrase")]
     NotSealed,
     /// The passphrase does not open the file. Accidental damage is reported as [`Self::Corrupt`]
     /// first.
-    #[error("the passphrase is wrong, or somebody changed the file: the two cannot be told apart")]
+    #[error("the passphrase is wrong, or someone changed the file: decryption cannot distinguish the two")]
     WrongPassphrase,
     /// The passphrase is empty.
-    #[error("the passphrase is empty: it would protect nothing")]
+    #[error("the passphrase is empty and would protect nothing: choose a longer one")]
     EmptyPassphrase,
     /// Argon2id parameters that are invalid, or above the limits for untrusted files.
     #[error(
-        "a passphrase that costs {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: at most 1 GiB, 4 GiB in all passes, and 16 lanes are allowed, at least a pass, a lane and 8 KiB for each"
+        "the passphrase would cost {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: choose at most 1 GiB of memory, 4 GiB over all passes and 16 lanes, and at least one pass, one lane and 8 KiB a lane"
     )]
     PassphraseCost {
         /// Memory in KiB.
@@ -95,10 +95,10 @@ pub enum WireError {
         lanes: u32,
     },
     /// A set without keys belongs to no key pair, so no file can name one.
-    #[error("there are no keys to save: a set of evaluation keys takes the key pair of its first key")]
+    #[error("the set holds no keys to save: add a key first, since its first key says which key pair it belongs to")]
     NoKeyPair,
     /// The bytes end too early.
-    #[error("truncated: {got} of {expected} bytes")]
+    #[error("the file is truncated: it has {got} of {expected} bytes; copy it again")]
     Truncated {
         /// The number of bytes that the header promises, or the minimum length of a file.
         expected: u64,
@@ -106,13 +106,15 @@ pub enum WireError {
         got: u64,
     },
     /// Bytes follow the end.
-    #[error("{extra} bytes follow the end")]
+    #[error("{extra} bytes follow the end of the file's contents; copy it again")]
     TrailingBytes {
         /// How many.
         extra: u64,
     },
     /// The payload is longer than the parameters allow. It is refused before memory is allocated.
-    #[error("payload of {length} bytes, where the parameters allow at most {limit}")]
+    #[error(
+        "the payload has {length} bytes, but the parameters allow at most {limit}; give a file of these parameters"
+    )]
     TooLarge {
         /// The length in the header.
         length: u64,
@@ -120,7 +122,7 @@ pub enum WireError {
         limit: u64,
     },
     /// The checksum does not fit the contents.
-    #[error("corrupt: the checksum does not match the contents")]
+    #[error("the file is corrupt: the checksum does not match the contents; copy it again")]
     Corrupt,
     /// A field of the payload is impossible under the parameters.
     #[error("malformed {what}")]
@@ -173,19 +175,26 @@ impl From<io::Error> for WireError {
                 "already exists; remove it or choose another name".to_owned()
             }
             io::ErrorKind::NotFound => "no such file or directory".to_owned(),
-            io::ErrorKind::WouldBlock => "is being written; try again when that is done".to_owned(),
-            io::ErrorKind::StorageFull => "the disk is full; make room, or choose another directory".to_owned(),
-            io::ErrorKind::QuotaExceeded => "your quota is used up; make room, or choose another directory".to_owned(),
+            io::ErrorKind::WouldBlock => "another process is writing it; try again later".to_owned(),
+            io::ErrorKind::StorageFull => "the disk is full; free some space, or choose another directory".to_owned(),
+            io::ErrorKind::QuotaExceeded => {
+                "your disk quota is used up; free some space, or choose another directory".to_owned()
+            }
             io::ErrorKind::FileTooLarge => {
-                "longer than files may be here; raise the limit (ulimit -f), or choose another directory".to_owned()
+                "the file would be longer than the limit; raise the limit (ulimit -f), or choose another directory"
+                    .to_owned()
             }
             io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another directory".to_owned(),
-            io::ErrorKind::PermissionDenied => "permission denied; choose another place, or ask its owner".to_owned(),
-            io::ErrorKind::OutOfMemory => "the system does not give the memory for it; close other programs".to_owned(),
-            io::ErrorKind::IsADirectory => "a directory, where a file is asked for; name a file in it".to_owned(),
-            io::ErrorKind::NotADirectory => "a part of this path is a file, no directory; choose another".to_owned(),
+            io::ErrorKind::PermissionDenied => "permission denied; choose another path, or ask its owner".to_owned(),
+            io::ErrorKind::OutOfMemory => {
+                "the system does not provide the memory for it; close other programs".to_owned()
+            }
+            io::ErrorKind::IsADirectory => "it is a directory, not a file; name a file in it".to_owned(),
+            io::ErrorKind::NotADirectory => {
+                "a part of this path is a file, not a directory; choose another path".to_owned()
+            }
             io::ErrorKind::InvalidFilename => {
-                "the name is too long, or none for this system; choose another".to_owned()
+                "the name is too long, or not valid on this system; choose another".to_owned()
             }
             _ => error.to_string(),
         };
@@ -206,8 +215,8 @@ mod tests {
             (ErrorKind::DirectoryNotEmpty, "choose another name"),
             (ErrorKind::NotFound, "no such file"),
             (ErrorKind::WouldBlock, "try again"),
-            (ErrorKind::StorageFull, "make room"),
-            (ErrorKind::QuotaExceeded, "make room"),
+            (ErrorKind::StorageFull, "free some space"),
+            (ErrorKind::QuotaExceeded, "free some space"),
             (ErrorKind::FileTooLarge, "ulimit -f"),
             (ErrorKind::ReadOnlyFilesystem, "choose another directory"),
             (ErrorKind::PermissionDenied, "ask its owner"),

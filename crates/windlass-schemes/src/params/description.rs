@@ -111,7 +111,7 @@ impl Params {
         let assurance = match self.rlwe().assurance() {
             Assurance::Secure => "at least 128 bits".to_string(),
             Assurance::Insecure { name } => format!("INSECURE by name ({name})"),
-            Assurance::Paper { name } => format!("as published ({name}); not a recommendation"),
+            Assurance::Paper { name } => format!("published parameters ({name}), not a recommendation"),
         };
         let capacities = capacities_in_words(&d.capacity_by_level);
         let spare = match self.rlwe().spare() {

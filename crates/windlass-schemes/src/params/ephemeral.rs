@@ -8,7 +8,7 @@ pub enum Encapsulation {
     /// In one digit, by special primes: a key modulo Q_in·P'.
     #[default]
     SpecialPrimes,
-    /// In digits of a small base, without special primes: a key modulo Q_in alone. The smaller
+    /// In digits of a small base, without special primes: a key modulo Q_in only. The smaller
     /// modulus gives the ephemeral key more security. The switch costs one transform for each digit
     /// and each prime of Q_in. Its noise uses up to three fifths of the room before digit removal,
     /// which is 1.3 bits of capacity.

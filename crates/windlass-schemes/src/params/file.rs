@@ -69,7 +69,9 @@ impl ParamsFile {
         let found = self.windlass_parameters;
         if found > NEWEST {
             let Ok(found) = found.try_into() else {
-                return Err(wrong(format!("windlass_parameters is {found}, but there are versions 1 to {NEWEST}")));
+                return Err(wrong(format!(
+                    "windlass_parameters is {found}, but this build knows the versions 1 to {NEWEST}"
+                )));
             };
             return Err(WireError::UnsupportedVersion { found, supported: NEWEST as u16 }.into());
         }
@@ -78,9 +80,7 @@ impl ParamsFile {
         }
         match (found == WITH_SPARE_PRIMES, self.spare_prime_bits.is_empty()) {
             (true, true) => {
-                return Err(wrong(
-                    "spare_prime_bits lists no sizes: list some, or write 1, 2 or 3 for windlass_parameters",
-                ));
+                return Err(wrong("spare_prime_bits is empty: list sizes, or set windlass_parameters to 1, 2 or 3"));
             }
             (false, false) => return Err(wrong("spare_prime_bits need \"windlass_parameters\": 4")),
             _ => {}
@@ -92,11 +92,11 @@ impl ParamsFile {
             (3 | 4, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
             (1, None, _) => Err(wrong("encapsulation needs \"windlass_parameters\": 3 and ephemeral_weight")),
             (1, ..) => Err(wrong("ephemeral_weight needs \"windlass_parameters\": 2, or 3 with encapsulation")),
-            (2, ..) => Err(wrong("windlass_parameters is 2: it takes ephemeral_weight, and no encapsulation")),
+            (2, ..) => Err(wrong("windlass_parameters is 2, which needs ephemeral_weight and allows no encapsulation")),
             (3, ..) => {
-                Err(wrong("windlass_parameters is 3: it takes ephemeral_weight and \"encapsulation\": \"digits\""))
+                Err(wrong("windlass_parameters is 3, which needs ephemeral_weight and \"encapsulation\": \"digits\""))
             }
-            _ => Err(wrong("encapsulation is \"digits\", with an ephemeral_weight, or not there")),
+            _ => Err(wrong("encapsulation must be \"digits\" with an ephemeral_weight, or be left out")),
         }
     }
 }
@@ -257,8 +257,7 @@ mod tests {
         }
     }
 
-    /// Files of version 1 named no secret: that of the preset then stands for it, whatever it has
-    /// now.
+    /// Files of version 1 named no secret: that of the preset is then taken, in its present form.
     #[test]
     fn what_version_1_left_out_stays_what_it_was() {
         let version_1 = |name| {
@@ -353,7 +352,7 @@ mod tests {
         let version = "\"windlass_parameters\": 1";
         let none = version.replace('1', "0");
         assert_eq!(reason(version, &none), "windlass_parameters is 0, but must be at least 1");
-        assert!(reason(version, "\"windlass_parameters\": 4").contains("spare_prime_bits lists no sizes"));
+        assert!(reason(version, "\"windlass_parameters\": 4").contains("spare_prime_bits is empty"));
         let spare = format!("{version}, \"spare_prime_bits\": [30]");
         assert_eq!(reason(version, &spare), "spare_prime_bits need \"windlass_parameters\": 4");
         assert!(reason("\"BGV\"", "\"CKKS\"").starts_with("scheme must be"));

@@ -1,12 +1,11 @@
-//! The minimum modulus that a specification needs, from noise bounds alone.
+//! The minimum modulus that a specification needs, from noise bounds only.
 
 use windlass_rlwe::{Assurance, Bound, NoiseModel, RlweSpec, SecretDistribution};
 
 use super::spec::ParamSpec;
 
 /// What to do about a modulus that is too short.
-pub(super) const LESS: &str = "ask for less depth, fewer slots or a smaller plaintext modulus, or plan for circuits \
-                               of any depth, whose ciphertexts are refreshed (Context::plan_any_depth)";
+pub(super) const LESS: &str = "ask for less depth, fewer slots or a smaller plaintext modulus, or plan for circuits of any depth with refreshes (Context::plan_any_depth)";
 
 /// A set of one prime: what noise does in the ring of m.
 pub(super) fn toy(m: u64) -> RlweSpec {

@@ -53,12 +53,12 @@ fn too_few_slots(spec: &ParamSpec) -> String {
     match spec.m {
         Some(m) => {
             let found = slots(m, p);
-            format!("the ring of m = {m} has {found} slots modulo {p}, not {wanted}; ask for fewer slots or another m")
+            format!(
+                "the ring of m = {m} has {found} slots modulo {p}, fewer than {wanted}; ask for fewer slots or another m"
+            )
         }
         None => format!(
-            "no ring with phi(m) up to 2^17 that is tried has {wanted} slots modulo {p}; ask for fewer slots, or \
-             for a prime that is 1 modulo a large power of two (65537, 786433), modulo which every coefficient \
-             has one"
+            "none of the rings that are tried (phi(m) up to 2^17) has {wanted} slots modulo {p}; ask for fewer slots, or for a prime that is 1 modulo a large power of two (65537, 786433), which gives one slot for each coefficient"
         ),
     }
 }
@@ -68,8 +68,8 @@ fn slots(m: u64, p: u64) -> usize {
 }
 
 /// Rings with enough slots. First the powers of two in which p splits completely (all slots of
-/// degree 1), by ascending dimension; then, where there are none that do, all powers of two and one
-/// odd m in each eighth of an octave, the one with most slots, by ascending dimension.
+/// degree 1), by ascending dimension; then, if no power of two does, all powers of two and one odd
+/// m in each eighth of an octave, the one with most slots, by ascending dimension.
 ///
 /// Dimensions that [`Reach`] excludes are left out.
 fn candidates<'a>(spec: &'a ParamSpec, reach: &'a Reach) -> Box<dyn Iterator<Item = u64> + 'a> {
@@ -103,9 +103,10 @@ fn smooth(m: u64) -> bool {
 fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
     let n = arith::totient(m) as usize;
     let budget = max_log2_qp(n, spec.security, SecretDistribution::Ternary).map_err(|e| e.to_string())?;
-    let least = least_modulus(spec, m).ok_or_else(|| format!("no prime of 50 bits serves m = {m}"))?;
+    let least = least_modulus(spec, m)
+        .ok_or_else(|| format!("there are no suitable primes of 50 bits for m = {m}; choose another m"))?;
     let mut refusal = format!(
-        "at m = {m} at least {least:.0} bits of Q are needed, and {} bits of security allow {budget:.0} for Q and P; {LESS}",
+        "at m = {m} the modulus Q needs at least {least:.0} bits, but {} bits of security allow {budget:.0} for Q and P; {LESS}",
         spec.security
     );
     for count in 1..=MAX_CHAIN {
@@ -118,7 +119,7 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
                     continue;
                 }
                 if spec.max_switching_key_bytes.is_some_and(|limit| chain.switching_key_bytes(n) > limit) {
-                    refusal = format!("at m = {m} a switching key takes more bytes than the limit; allow larger keys");
+                    refusal = format!("at m = {m} a switching key has more bytes than the limit; allow larger keys");
                     continue;
                 }
                 let Some(params) = chain.params(spec, m).filter(|params| params.rlwe().log2_qp() <= budget) else {
@@ -199,7 +200,7 @@ fn shortfall(spec: &ParamSpec, params: &Params) -> Option<String> {
     for _ in 0..spec.linear_maps {
         bound = (bound + noise.key_switch(level)) * noise.plaintext_random() * terms + noise.key_switch(level);
     }
-    let scarce = || Some("the modulus that security allows leaves too little capacity".to_string());
+    let scarce = || Some("the largest modulus with this security leaves too little capacity".to_string());
     for _ in 0..spec.depth {
         let Some(next) = best_product(rlwe, &noise, level, bound) else { return scarce() };
         (level, bound) = next;

@@ -29,7 +29,7 @@ struct Octave {
     log_n: u32,
     /// Bits of Q without a multiplication, and for each.
     least: [f64; 2],
-    /// Bits of Q and P; the refusal of the tables where there are none.
+    /// Bits of Q and P; the refusal of the tables if they have no entry.
     most: std::result::Result<f64, String>,
 }
 
@@ -88,8 +88,7 @@ impl Reach {
             deepest => format!("no depth above {deepest:.0} fits"),
         };
         Some(format!(
-            "depth {depth} takes at least {needed:.0} bits of Q at n = {n}, the largest ring of the tables, where \
-             {security} bits of security allow {most:.0} for Q and P: {deepest}; {LESS}"
+            "depth {depth} needs at least {needed:.0} bits of Q at n = {n}, the largest ring of the security tables, but {security} bits of security allow {most:.0} for Q and P: {deepest}; {LESS}"
         ))
     }
 }
@@ -117,7 +116,7 @@ mod tests {
         let refusal = Reach::new(&spec).refusal(&spec).unwrap();
         let deepest: u32 = refusal.split("no depth above ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
         assert!((40..200).contains(&deepest), "{refusal}");
-        assert!(refusal.contains("plan_any_depth") && refusal.starts_with("depth 1000 takes at least"), "{refusal}");
+        assert!(refusal.contains("plan_any_depth") && refusal.starts_with("depth 1000 needs at least"), "{refusal}");
         let just = |depth| {
             let spec = ParamSpec { depth, ..ParamSpec::default() };
             Reach::new(&spec).refusal(&spec).is_some()

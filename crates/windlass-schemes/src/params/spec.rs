@@ -59,7 +59,7 @@ impl ParamSpec {
     /// # Errors
     /// [`Error::OutOfRange`] above 44 bits.
     pub fn with_plaintext_bits(bits: u32) -> Result<Self> {
-        let limits = Limits::at_most(44).with("so split larger integers into several plaintext moduli");
+        let limits = Limits::at_most(44).with("so represent larger integers by several plaintext moduli");
         limits.check("plaintext bits", bits)?;
         if bits <= 16 {
             return Ok(Self::default());
@@ -77,7 +77,9 @@ impl ParamSpec {
     #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         let secure = Limits::at_least(RlweParams::REQUIRED_SECURITY);
-        secure.with("smaller sets being presets whose names say insecure or paper").check("security", self.security)?;
+        secure
+            .with("since smaller security exists only in presets named insecure or paper")
+            .check("security", self.security)?;
         if !self.security.is_finite() {
             return Err(Limits::only("a finite number of bits").refuse("security", self.security).into());
         }

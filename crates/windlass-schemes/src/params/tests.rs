@@ -158,8 +158,8 @@ fn plaintext_primes_of_a_size_split_completely() {
 /// - Chen–Han 2018 (Tables 4 and 5, 92.9 and 126.2): an estimator of 2017 without attacks on sparse
 ///   keys. Ours have, P included, at least what the paper's log2 Q and weight have by the tables of
 ///   today.
-/// - Ma et al. 2024 (Table 2): the same QP but for a bit, by an estimator without rotations, which
-///   take about 10 bits.
+/// - Ma et al. 2024 (Table 2): the same QP except for a bit, by an estimator without rotations,
+///   which take about 10 bits.
 #[test]
 fn papers_sets_have_about_the_security_published() {
     let figures = [
@@ -231,7 +231,7 @@ mod properties {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever is planned is secure by the tables and does what was asked; what cannot be
+        /// Every plan is secure by the tables and does what was asked. A request that cannot be
         /// planned is refused with a reason.
         #[test]
         fn plans_always_validate(

@@ -104,7 +104,7 @@ impl Clear {
         Self { slots: Arc::clone(slots), keys: None, relinearisation: true, counters: Counters::default() }
     }
 
-    /// A mock that has keys for these automorphisms alone.
+    /// A mock that has keys for only these automorphisms.
     pub fn with_keys(slots: &Arc<SlotRing>, keys: impl IntoIterator<Item = u64>) -> Self {
         Self { keys: Some(keys.into_iter().collect()), ..Self::new(slots) }
     }

@@ -11,9 +11,9 @@ pub type Seed = [u8; 32];
 /// encryption.
 ///
 /// A seed stands for its polynomial in files and pickles, which halves them. It is public: the
-/// polynomial is part of the ciphertext, and whoever has one can make the other. It must never
-/// outlive its polynomial, so every access that can change a polynomial forgets it
-/// ([`DerefMut`]), and polynomials that an operation made have none ([`From`]).
+/// polynomial is part of the ciphertext, and each can be computed from the other. It must never
+/// outlive its polynomial, so every access that can change a polynomial forgets it ([`DerefMut`]),
+/// and polynomials that an operation made have none ([`From`]).
 #[derive(Debug, Clone)]
 pub struct Parts {
     polynomials: Vec<Poly<Eval>>,

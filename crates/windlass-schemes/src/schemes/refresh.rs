@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-/// Something that gives a ciphertext new capacity: circuits that run out of it can refresh by
-/// themselves.
+/// Something that gives a ciphertext new capacity, so that circuits that run out of it refresh
+/// automatically.
 pub trait Refresh<C>: Send + Sync {
     /// The same message with more capacity.
     fn refresh(&self, ciphertext: &C) -> Result<C>;

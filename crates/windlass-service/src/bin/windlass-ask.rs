@@ -13,53 +13,53 @@ use windlass_retrieval::size;
 use windlass_secrets::KeepArgs;
 use windlass_service::client::{Access, AskError, Asker, Remote, Result, SECURE_BITS, State, Token, Wanted};
 
-/// Asks a service for rows of its table; it does not learn which.
-///
-/// Exit code 0 when all rows are there, 3 when one is not, 2 when something failed.
+/// Asks a service for rows of its table. The service does not learn which rows. The exit code is 0
+/// if the table has all rows, 3 if a row is missing, and 2 after an error.
 #[derive(Debug, Parser)]
 #[command(name = "windlass ask", version)]
 struct Args {
     /// The service: HOST:PORT, or a URL.
     #[arg(value_name = "ADDR")]
     address: String,
-    /// The key of a row; may be given several times.
+    /// The key of a row (any number of times).
     #[arg(long = "key", value_name = "KEY", allow_hyphen_values = true, required_unless_present = "rows")]
     keys: Vec<String>,
-    /// The number of a row, from 0; may be given several times.
+    /// The number of a row, counted from 0 (any number of times).
     #[arg(long = "row", value_name = "N", conflicts_with = "keys")]
     rows: Vec<usize>,
-    /// The directory of the secret key, the evaluation keys and the known tables (made if missing).
+    /// The directory with the secret key, the evaluation keys and the known tables (made if
+    /// missing).
     #[arg(long, value_name = "DIR", default_value = ".windlass")]
     state: PathBuf,
     #[command(flatten)]
     keep: KeepArgs,
-    /// For https: the certificates of the authority that signed the service's, or the service's own
-    /// one [default: those that browsers trust].
+    /// For https: the certificates of the authority that signed the certificate of the service, or
+    /// that certificate itself [default: the authorities that browsers trust].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
-    /// Your own certificate, for a service that asks for one (mutual TLS).
+    /// Your certificate, for a service that asks for one (mutual TLS).
     #[arg(long, value_name = "FILE", requires = "cert_key")]
     cert: Option<PathBuf>,
     /// The private key of that certificate.
     #[arg(long, value_name = "FILE", requires = "cert")]
     cert_key: Option<PathBuf>,
-    /// A file with the token that the owner of the service gave you, in its first line.
-    /// The variable WINDLASS_TOKEN_FILE may name it too.
+    /// A file whose first line is the token that the owner of the service gave you [default: the
+    /// file that WINDLASS_TOKEN_FILE names].
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Ask for rows in portions: where a table has a few long rows, questions for short ones become
-    /// small. The service learns about how long each row is (its portions, rounded up to a power of
-    /// two).
+    /// Ask for rows in portions, which makes questions for short rows small if the table has a few
+    /// long rows. The service then learns the number of portions of each row, rounded up to a power
+    /// of two.
     #[arg(long)]
     portions: bool,
     /// Accept a table with parameters below 128 bits of security.
     #[arg(long)]
     insecure: bool,
-    /// Accept that the service has another table than before: first digits of its schema's hash, at
-    /// least 8.
+    /// Accept that the service has another table than before: at least the first 8 digits of the
+    /// hash of its schema.
     #[arg(long, value_name = "DIGITS", value_parser = digits)]
     accept_schema: Option<String>,
-    /// Seconds for one exchange.
+    /// Seconds for one request and its response.
     #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
     /// Print one JSON object on standard output instead of text.
@@ -70,7 +70,7 @@ struct Args {
 /// The beginning of a hash.
 fn digits(text: &str) -> std::result::Result<String, String> {
     let whole = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
-    whole.then(|| text.to_owned()).ok_or_else(|| "from 8 to 64 hexadecimal digits".to_owned())
+    whole.then(|| text.to_owned()).ok_or_else(|| "give 8 to 64 hexadecimal digits".to_owned())
 }
 
 impl Args {
@@ -81,10 +81,10 @@ impl Args {
     }
 }
 
-/// Bytes of a question of which the user is told why it is so long.
+/// A question of so many bytes is explained to the user.
 const LONG: usize = 1_000_000;
 
-/// A row is not there.
+/// A row is missing.
 const ABSENT: u8 = 3;
 
 fn main() -> ExitCode {
@@ -167,8 +167,7 @@ fn run(args: &Args) -> Result<bool> {
         if !args.json && question.len() > LONG && asker.table().portions() > 1 {
             let _ = writeln!(
                 std::io::stderr(),
-                "the question has {}, since the longest row of the table has {} portions; --portions asks for the first \
-                 one before, and tells the service about how long the row is",
+                "the question has {}, since the longest row of the table has {} portions; with --portions the first portion is asked for alone, so that the question can be shorter, but the service learns about how long the row is",
                 size(question.len() as u64),
                 asker.table().portions()
             );

@@ -8,18 +8,17 @@ use std::time::Duration;
 use clap::Parser;
 use windlass_service::load::{Plot, run};
 
-/// Makes a table, serves it, and lets clients ask it while bodies are cut and altered, connections
-/// slow, keys driven out, the table replaced and the service killed. Checks every row.
-///
-/// Exit code 0 when all rows were right and no question was lost, 1 when not, 2 when it could not
-/// begin.
+/// Tests a service under load: makes a table, serves it, and lets clients ask for rows. Meanwhile
+/// it truncates and alters bodies, slows connections, evicts keys, replaces the table and kills the
+/// service. It checks every row. The exit code is 0 if all rows were right and no question was
+/// lost, 1 if not, and 2 if the test could not start.
 #[derive(Debug, Parser)]
 #[command(name = "windlass-load", version)]
 struct Args {
-    /// Clients, each with keys of its own.
+    /// Clients, each with separate keys.
     #[arg(long, value_name = "N", default_value_t = 32)]
     clients: usize,
-    /// How long.
+    /// Seconds to run.
     #[arg(long, value_name = "S", default_value_t = 600)]
     seconds: u64,
     /// Rows of the table.
@@ -31,13 +30,13 @@ struct Args {
     /// Threads of the service [default: one for each core].
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Ask alone, and do nothing else to the service.
+    /// Only ask for rows, without any attack.
     #[arg(long)]
     peaceful: bool,
-    /// The program that serves [default: windlass-serve beside this one].
+    /// The service program [default: windlass-serve in the directory of this program].
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Write the result there as JSON.
+    /// Write the result to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -49,7 +48,7 @@ fn main() -> ExitCode {
         ExitCode::from(2)
     };
     if args.clients == 0 || args.rows == 0 || args.bytes < 40 || args.seconds == 0 {
-        return failed(&"at least one client, row and second, and 40 bytes in a row");
+        return failed(&"give at least one client, one row, one second and 40 bytes in a row");
     }
     let beside = || {
         let name = format!("windlass-serve{}", std::env::consts::EXE_SUFFIX);

@@ -26,51 +26,53 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "windlass serve", version)]
 struct Args {
-    /// The directory of the prepared table; when it is changed or replaced, the new version is served.
+    /// The directory of the prepared table. When it changes or is replaced, the service serves the
+    /// new version.
     #[arg(long, value_name = "DIR", required_unless_present = "new_token")]
     table: Option<PathBuf>,
-    /// Where to listen; port 0 takes a free one.
+    /// The address and port to listen on. Port 0 takes a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
-    /// The key that the table's keys were hidden with (windlass table build --oprf-key).
+    /// The OPRF key that hides the keys of the table (windlass table build --oprf-key).
     #[arg(long, value_name = "FILE")]
     oprf_key: Option<PathBuf>,
     /// Certificates for TLS, in PEM form.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// The private key of the first of them.
+    /// The private key of the first certificate of --tls-cert.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Serve those alone who show a certificate that one of these authorities signed (PEM; mutual TLS).
+    /// Serve only clients with a certificate that one of these authorities signed (PEM; mutual
+    /// TLS).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_client_ca: Option<PathBuf>,
-    /// Serve those alone whose token is in this file: lines NAME SHA256-OF-TOKEN [PORTIONS-A-MINUTE].
-    /// It is read again when it changes.
+    /// Serve only clients whose token is in this file, with lines NAME SHA256-OF-TOKEN
+    /// [PORTIONS-A-MINUTE]. The service reads the file again when it changes.
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// Serve nothing: make a token for a client, print it, and add its line to --tokens (with
-    /// --quota, if that is given).
+    /// Serve nothing. Make a token for a client, print it, and add its line to --tokens, with
+    /// --quota if that is given.
     #[arg(long, value_name = "NAME", requires = "tokens", conflicts_with = "table")]
     new_token: Option<String>,
-    /// Portions of rows that each client may ask for in a minute, told apart by token, certificate or
-    /// address [default: as many as it likes]. A row counts as many portions as the longest row of the
-    /// table has: one, unless `windlass table plan` says "long rows". With hidden keys it counts one
-    /// more, for help with its key.
+    /// Portions of rows that each client may ask for in a minute [default: no limit]. Clients are
+    /// distinguished by token, certificate or address. A row counts as many portions as the longest
+    /// row of the table has, which is one unless `windlass table plan` prints "long rows". With
+    /// hidden keys it counts one more, for the help with its key.
     #[arg(long, value_name = "PORTIONS", value_parser = clap::value_parser!(u32).range(1..))]
     quota: Option<u32>,
-    /// MiB of the key cache that the keys of one client may take [default: all].
+    /// MiB of the key cache that one client may use [default: all].
     #[arg(long, value_name = "MIB")]
     client_keys: Option<u64>,
-    /// Keep evaluation keys in this directory too, so that they are there after a restart.
+    /// Also keep evaluation keys in this directory, so that the service has them after a restart.
     #[arg(long, value_name = "DIR")]
     key_dir: Option<PathBuf>,
-    /// MiB for evaluation keys in --key-dir.
+    /// MiB of evaluation keys in --key-dir.
     #[arg(long, value_name = "MIB", default_value_t = 4096, requires = "key_dir")]
     key_disk: u64,
     /// Threads that compute [default: one for each core].
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Passes over the table at a time, which share the threads.
+    /// Passes over the table that run at the same time and share the threads.
     #[arg(long, value_name = "N", default_value_t = 1)]
     workers: usize,
     /// MiB of memory for evaluation keys.
@@ -82,10 +84,10 @@ struct Args {
     /// MiB of memory for bodies that are being read.
     #[arg(long, value_name = "MIB", default_value_t = 256)]
     bodies: usize,
-    /// Rows that one request may ask for, fewer where they take more than 256 selections.
+    /// Rows that one request may ask for. The limit is lower if they need more than 256 selections.
     #[arg(long, value_name = "N", default_value_t = 32)]
     rows: usize,
-    /// Connections at a time.
+    /// Connections at the same time.
     #[arg(long, value_name = "N", default_value_t = 256)]
     connections: usize,
     /// Seconds for the head of a request, and for an idle connection.
@@ -94,22 +96,22 @@ struct Args {
     /// Seconds for the body of a request.
     #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
     body_seconds: Duration,
-    /// Seconds for an answer, waiting included.
+    /// Seconds for an answer, including the time in the queue.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     answer_seconds: Duration,
-    /// Seconds that a client may leave what is sent to it unread.
+    /// Seconds that a client may wait before it reads a response.
     #[arg(long, value_name = "S", default_value = "20", value_parser = seconds)]
     stalled_seconds: Duration,
-    /// Seconds for those who are connected when the service is told to end.
+    /// Seconds for open connections after a signal to stop.
     #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
     drain_seconds: Duration,
-    /// Do not compute the checksums of the table.
+    /// Do not verify the checksums of the table. Damage of its files is then not detected.
     #[arg(long)]
     no_verify: bool,
-    /// Log JSON objects, one a line.
+    /// Log one JSON object a line.
     #[arg(long)]
     json: bool,
-    /// What is logged, on standard error.
+    /// What to log on standard error.
     #[arg(long, value_name = "LEVEL", default_value = "info")]
     log: Level,
     /// For drills: one pass in so many panics.
@@ -120,21 +122,21 @@ struct Args {
 /// What is logged.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Level {
-    /// What failed.
+    /// Failures.
     Error,
-    /// What may fail.
+    /// Warnings and failures.
     Warn,
-    /// Every request.
+    /// Also every request.
     Info,
-    /// Every pass and connection.
+    /// Also every pass and every connection.
     Debug,
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "give a number of seconds".to_owned())?;
     let duration =
         Duration::try_from_secs_f64(seconds).ok().filter(|time| (0.001..=86_400.0).contains(&time.as_secs_f64()));
-    duration.ok_or_else(|| "from 0.001 to 86400 seconds".to_owned())
+    duration.ok_or_else(|| "give 0.001 to 86400 seconds".to_owned())
 }
 
 impl Args {
@@ -175,8 +177,8 @@ impl Args {
         Ok(Setup { limits, workers: self.workers, threads, verify, panic_every, oprf_key, tokens, shelf })
     }
 
-    /// Starts the log; what it holds is written until the value is dropped. A log that nobody reads, or
-    /// that finds no room, loses lines and holds up no request.
+    /// Starts the log; what it holds is written until the value is dropped. A log without a reader
+    /// or without room loses lines and delays no request.
     fn start_log(&self) -> WorkerGuard {
         let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(4096).finish(std::io::stderr());
         let level = match self.log {
@@ -211,9 +213,9 @@ fn main() -> ExitCode {
         return match windlass_service::tokens::add(file, name, args.quota) {
             Ok(token) => match writeln!(std::io::stdout(), "{}", *token) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    failed(&format!("the token of {name} is lost ({error}): remove its line and make another"))
-                }
+                Err(error) => failed(&format!(
+                    "the token of {name} could not be shown ({error}): remove its line and make another"
+                )),
             },
             Err(error) => failed(&error),
         };
@@ -221,12 +223,12 @@ fn main() -> ExitCode {
     let _log = args.start_log();
     match run(&args, &setup) {
         Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => failed(&"some connections were not answered in time and are cut off"),
+        Ok(false) => failed(&"some connections were not answered in time and are closed"),
         Err(error) => failed(&error),
     }
 }
 
-/// Serves until a signal; whether everybody was answered then.
+/// Serves until a signal. Returns whether every open request was answered then.
 fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
     let tls = match (&args.tls_cert, &args.tls_key) {
         (Some(certificate), Some(key)) => Some(server::tls(certificate, key, args.tls_client_ca.as_deref())?),
@@ -247,7 +249,7 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
         announce(args.json, &address);
         tracing::info!(address, schema = service.published.current().name(), "listening");
         if args.tokens.is_some() && args.tls_cert.is_none() && !listener.local_addr()?.ip().is_loopback() {
-            tracing::warn!("tokens go over the line in the clear: give --tls-cert, or put a proxy with TLS in front");
+            tracing::warn!("tokens are sent unencrypted: give --tls-cert, or put a proxy with TLS in front");
         }
         Ok::<bool, StartError>(server::serve(listener, tls, application(&service), setup.limits, stop).await)
     })?;

@@ -22,12 +22,12 @@ pub struct Access {
     pub authority: Option<PathBuf>,
     /// PEM files with the client's own certificate and its private key (mutual TLS).
     pub certificate: Option<[PathBuf; 2]>,
-    /// The token that says who asks.
+    /// The token that identifies the client.
     pub token: Option<Token>,
 }
 
-/// A secret that names a client to a service. It is sent over https, and to this machine alone
-/// without.
+/// A secret that names a client to a service. It is sent over https; without https only to this
+/// machine.
 #[derive(Clone)]
 pub struct Token(Zeroizing<String>);
 
@@ -51,8 +51,7 @@ impl Token {
         let line = text.lines().next().unwrap_or_default().trim();
         if line.is_empty() || !line.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(refuse(
-                "its first line is not a token: a token has letters, digits and signs, and no blanks; the owner of the \
-                 service gives one (windlass serve --new-token)"
+                "its first line is not a token, which has letters, digits and signs and no blanks; ask the owner of the service for one (windlass serve --new-token)"
                     .to_owned(),
             ));
         }
@@ -87,7 +86,7 @@ pub(crate) fn check_token_way(address: &Uri) -> Result<()> {
         return Ok(());
     }
     Err(AskError::Address {
-        reason: "a token would go over the line in the clear: write the address as https://HOST:PORT".to_owned(),
+        reason: "the token would be sent unencrypted: write the address as https://HOST:PORT".to_owned(),
     })
 }
 

@@ -16,7 +16,7 @@ const TRIES: u32 = 8;
 /// Longest wait between two of them, in seconds.
 const LONGEST_WAIT: u64 = 30;
 
-/// Somebody who asks a service: a client of its table, with its keys.
+/// A client of a service and of its table, with its keys.
 pub struct Asker {
     remote: Remote,
     client: Arc<Client>,
@@ -44,8 +44,8 @@ impl Asker {
         Ok(Schema::from_json(&response.body)?)
     }
 
-    /// Somebody with the keys of a state directory, which are made if they are missing, after
-    /// `told` has heard λ.
+    /// A client with the keys of a state directory, which are made if they are missing, after
+    /// `told` has received λ.
     ///
     /// # Errors
     /// As [`Self::schema`], [`State::pin`] and [`State::client`].
@@ -69,7 +69,7 @@ impl Asker {
         Self { remote, client: Arc::new(client), files, keys, name, uploads: 0, waits: 0, told: None }
     }
 
-    /// Lets `told` hear, before each wait, how long it is and for what.
+    /// Before each wait, gives `told` its length and its reason.
     #[must_use]
     pub fn telling(self, told: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self { told: Some(Box::new(told)), ..self }
@@ -158,7 +158,8 @@ impl Asker {
         }
     }
 
-    /// The rows in an answer; none for a key that is not there, and for a row that was cleared.
+    /// The rows in an answer; `None` for a key that the table does not have, and for a row that was
+    /// removed.
     ///
     /// # Errors
     /// A body that is not an answer, or an answer to another question.
@@ -237,8 +238,8 @@ impl Asker {
 fn reason(response: &Response) -> &'static str {
     match response.problem().as_deref() {
         Some("quota") => "for the quota",
-        Some("stopping") => "for the service, which is ending",
-        _ => "for the service, which has no time now",
+        Some("stopping") => "for the service, which is stopping",
+        _ => "for the service, which is busy",
     }
 }
 

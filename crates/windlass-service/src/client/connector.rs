@@ -1,4 +1,4 @@
-//! TLS to a service whose certificates somebody named.
+//! TLS to a service whose certificates the user named.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -46,11 +46,12 @@ impl PinnedTls {
         let config = match &access.certificate {
             None => config.with_no_client_auth(),
             Some([certificate, key]) => {
-                let private = PrivateKeyDer::from_pem_file(key).map_err(|error| {
-                    refuse(key, format!("no private key can be read from it ({})", pem::reason(error)))
-                })?;
+                let private = PrivateKeyDer::from_pem_file(key)
+                    .map_err(|error| refuse(key, format!("its private key cannot be read ({})", pem::reason(error))))?;
                 let config = config.with_client_auth_cert(certificates(certificate)?, private);
-                config.map_err(|error| refuse(key, format!("not the key of {}: {error}", certificate.display())))?
+                config.map_err(|error| {
+                    refuse(key, format!("it is not the private key of {}: {error}", certificate.display()))
+                })?
             }
         };
         Ok(Self(Arc::new(config)))
@@ -67,9 +68,9 @@ pub(super) fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> 
     let no_pem = |what: String| refuse(format!("{what}; give a PEM file with '-----BEGIN CERTIFICATE-----' in it"));
     let read: std::result::Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
     let read =
-        read.map_err(|error| no_pem(format!("holds a certificate that cannot be read ({})", pem::reason(error))))?;
+        read.map_err(|error| no_pem(format!("one of its certificates cannot be read ({})", pem::reason(error))))?;
     if read.is_empty() {
-        return Err(no_pem("there are no certificates in it".to_owned()));
+        return Err(no_pem("it has no certificates".to_owned()));
     }
     Ok(read)
 }
@@ -87,7 +88,8 @@ impl<In: Transport> Connector<In> for PinnedTls {
             return Ok(Some(Either::A(transport)));
         }
         let host = details.uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-        let name = ServerName::try_from(host).map_err(|_| Error::Tls("the address has no name for TLS"))?;
+        let name = ServerName::try_from(host)
+            .map_err(|_| Error::Tls("the address has no host name or IP address, which TLS needs"))?;
         let mut connection = ClientConnection::new(Arc::clone(&self.0), name)?;
         let mut socket = TransportAdapter::new(transport.boxed(), Arc::clone(&details.current_time));
         socket.set_timeout(details.timeout);

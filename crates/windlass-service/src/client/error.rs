@@ -24,19 +24,17 @@ pub enum AskError {
         /// What is wrong with it, and what to do.
         reason: String,
     },
-    /// Whoever is at the address sends elsewhere.
-    #[error(
-        "{address} sends elsewhere, to '{place}', and questions go where you say alone; ask that address, if you trust it"
-    )]
+    /// The program at the address redirects.
+    #[error("{address} redirects to '{place}', and redirects are not followed; ask that address if you trust it")]
     Elsewhere {
         /// Who was asked.
         address: String,
         /// Where to.
         place: String,
     },
-    /// Nobody would hear the answer.
+    /// Standard output is closed, so the answer would be lost.
     #[error(
-        "standard output is closed, so the answer would be lost; nothing was asked: give it a file (> FILE), or > /dev/null where nobody is to read it"
+        "standard output is closed, so the answer would be lost and nothing was asked; redirect it to a file (> FILE) or to /dev/null"
     )]
     Unheard,
     /// The service refused.
@@ -44,7 +42,7 @@ pub enum AskError {
     Refused(Box<Refused>),
     /// The service has another table than when it was first asked.
     #[error(
-        "{address} has another table than before: schema {found}..., known is {known}...; if you expect that, say --accept-schema {found}"
+        "{address} has another table than before: its schema is {found}..., not {known}...; if you expect that, accept it with --accept-schema {found}"
     )]
     OtherSchema {
         /// Which service.
@@ -56,7 +54,7 @@ pub enum AskError {
     },
     /// Parameters below 128 bits.
     #[error(
-        "the table's parameters have {bits:.1} bits of security; ask its owner for 128, or say --insecure to go on"
+        "the parameters of the table have {bits:.1} bits of security, fewer than 128; ask its owner for 128 bits, or accept them with --insecure"
     )]
     Weak {
         /// λ.
@@ -77,7 +75,9 @@ pub enum AskError {
     #[error("cannot watch for Ctrl-C: {0}")]
     Signals(std::io::Error),
     /// Bytes that are not a row.
-    #[error("the answer decrypts to a row that does not have the table's fields")]
+    #[error(
+        "the answer decrypts to a row without the fields of the table; ask its owner whether the schema and the table belong together"
+    )]
     NotARow,
     /// The table refused the question.
     #[error(transparent)]

@@ -40,7 +40,7 @@ pub struct Response {
     pub status: u16,
     /// Seconds after which to try again, where it says so.
     pub retry_after: Option<u64>,
-    /// Where it sends whoever asks, instead of an answer.
+    /// Where it redirects the request, instead of an answer.
     pub location: Option<String>,
     /// What it holds.
     pub body: Vec<u8>,
@@ -67,14 +67,14 @@ impl Remote {
         let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
         let refuse = |reason: &str| Err(AskError::Address { reason: reason.to_owned() });
         if address.contains('@') {
-            return refuse("the address holds a name or a password, which a service never asks for: leave them out");
+            return refuse("the address has a user name or a password, which a service never needs: leave them out");
         }
         let Ok(parsed) = address.parse::<Uri>() else {
-            return refuse("it is not an address: write it as HOST:PORT, or as a URL");
+            return refuse("it is not an address: write HOST:PORT, or a URL");
         };
         check_port(&parsed)?;
         if (access.authority.is_some() || access.certificate.is_some()) && !is_https(&parsed) {
-            return refuse("certificates are for https: write the address as https://HOST:PORT");
+            return refuse("certificates need https: write the address as https://HOST:PORT");
         }
         let mut proxy = Proxy::try_from_env().filter(|proxy| !proxy.is_no_proxy(&parsed));
         let mut config = Agent::config_builder()
@@ -106,7 +106,7 @@ impl Remote {
         self.patience
     }
 
-    /// A request that says who asks, where that is known.
+    /// A request with the token of the client, if it has one.
     fn named<Kind>(&self, request: RequestBuilder<Kind>) -> RequestBuilder<Kind> {
         match &self.token {
             Some(token) => request.header("authorization", token.header().as_str()),
@@ -119,8 +119,7 @@ impl Remote {
         match (&self.proxy, remedy(&reason)) {
             (Some(proxy), None | Some(RUNNING)) => {
                 reason += &format!(
-                    "; it is asked through the proxy {proxy}, which the environment names (http_proxy, https_proxy, \
-                     all_proxy): look whether that runs, or name the service in no_proxy"
+                    "; the question goes through the proxy {proxy}, which the environment names (http_proxy, https_proxy, all_proxy): check that the proxy runs, or name the service in no_proxy"
                 );
             }
             (_, Some(remedy)) => reason += &format!("; {remedy}"),
@@ -191,8 +190,8 @@ impl Remote {
         self.finish(request.content_type("application/octet-stream").send(query), most)
     }
 
-    /// The refusal in a response. One that sends elsewhere is not followed: an address that is asked
-    /// is one that somebody chose.
+    /// The refusal in a response. A redirect is not followed: only addresses that the user chose
+    /// are asked.
     pub fn refused(&self, response: &Response) -> AskError {
         let address = self.address.clone();
         if let (300..400, Some(place)) = (response.status, &response.location) {
@@ -201,9 +200,9 @@ impl Remote {
         let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let kind = response.problem().unwrap_or_default();
         let text = |name: &str, otherwise: &str| plain(problem[name].as_str().unwrap_or(otherwise));
-        let title = text("title", "no reason that a service of tables gives");
-        let cause = text("detail", "something else may answer at this address");
-        let fix = text("fix", "look whether it is that of the service, and what stands before it (a proxy)");
+        let title = text("title", "the response is not one of a table service");
+        let cause = text("detail", "another program may answer at this address");
+        let fix = text("fix", "check that it is the address of the service, and check the proxy in front of it");
         AskError::Refused(Box::new(Refused { address, status: response.status, kind, title, cause, fix }))
     }
 }
@@ -234,16 +233,13 @@ fn check_port(address: &Uri) -> Result<()> {
     }
 }
 
-/// What to do where nobody listens.
-const RUNNING: &str = "look whether the service is running, and at this address";
+/// What to do if no program listens.
+const RUNNING: &str = "check that the service is running at this address";
 
 /// What to do about a connection that did not come about or that broke, where that can be told.
 fn remedy(reason: &str) -> Option<&'static str> {
-    const STRANGE: &str = "the service does not take the certificate of --cert: an authority that it knows must have \
-         signed it (the service's --tls-client-ca), or it must be in that file itself and must not call itself an \
-         authority, as 'openssl req -x509' makes it: add -addext basicConstraints=critical,CA:FALSE";
-    const BROKEN: &str = "the connection was ended on the other side, as when a service is stopped: ask again when it \
-         runs, and tell its owner if it stays so";
+    const STRANGE: &str = "the service does not accept the certificate of --cert: an authority in the service's --tls-client-ca must have signed it, or the certificate must be in that file itself; in that case it must not be an authority, as 'openssl req -x509' makes it: add -addext basicConstraints=critical,CA:FALSE";
+    const BROKEN: &str = "the other side closed the connection, as a service that is stopped does: ask again when it runs, and tell its owner if this persists";
     const REMEDIES: &[(&str, &str)] = &[
         ("alert: CertificateUnknown", STRANGE),
         ("alert: BadCertificate", STRANGE),
@@ -254,19 +250,16 @@ fn remedy(reason: &str) -> Option<&'static str> {
         ("UnknownIssuer", "give the certificate of the authority that signed the service's with --ca FILE"),
         (
             "CaUsedAsEndEntity",
-            "its certificate is that of an authority, as 'openssl req -x509' makes them: give this very certificate with --ca FILE",
+            "its certificate is an authority, as 'openssl req -x509' makes them: give this certificate itself with --ca FILE",
         ),
         ("NotValidForName", "write the address with a name that the certificate is for"),
         ("not valid for", "write the address with a name that the certificate is for"),
-        ("NotValidYet", "the clock of this machine is wrong, or its owner made it for later"),
+        ("NotValidYet", "its validity begins later, or the clock of this machine is wrong"),
         ("Expired", "its owner must renew it, or the clock of this machine is wrong"),
         ("expired", "its owner must renew it, or the clock of this machine is wrong"),
-        (
-            "CertificateRequired",
-            "the service asks for a certificate of yours: give it with --cert FILE --cert-key FILE",
-        ),
+        ("CertificateRequired", "the service asks for a client certificate: give it with --cert FILE --cert-key FILE"),
         ("InvalidContentType", "it may not speak https: write the address as http://HOST:PORT"),
-        ("http parse fail", "it may speak https alone: write the address as https://HOST:PORT"),
+        ("http parse fail", "it may speak only https: write the address as https://HOST:PORT"),
         ("Peer disconnected", BROKEN),
         ("reset by peer", BROKEN),
         ("Broken pipe", BROKEN),
@@ -288,7 +281,7 @@ fn agent(config: ConfigBuilder<AgentScope>, access: &Access) -> Result<Agent> {
     let refuse = |reason: String| AskError::File { path: key.clone(), reason };
     let text = Zeroizing::new(std::fs::read(key).map_err(|error| refuse(WireError::from(error).to_string()))?);
     let private = PrivateKey::from_pem(&text);
-    let private = private.map_err(|error| refuse(format!("no private key can be read from it ({error})")))?;
+    let private = private.map_err(|error| refuse(format!("its private key cannot be read ({error})")))?;
     let shown = ClientCert::new_with_certs(&chain, private);
     let tls = TlsConfig::builder().client_cert(Some(shown)).build();
     Ok(config.tls_config(tls).build().into())

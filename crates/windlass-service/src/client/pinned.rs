@@ -3,8 +3,8 @@
 //! A certificate that signs itself is the usual one of a service within a house. Those that
 //! `openssl req -x509` makes call themselves authorities, and no verifier by the rules of the web
 //! takes an authority for the certificate of a server. So one that was given and that the service
-//! shows, byte for byte, is taken for what it is: it must be valid now, and for the name in the
-//! address where it has any. That the service has its private key, the handshake shows as ever.
+//! shows, byte for byte, is accepted. It must be valid now, and for the name in the address if it
+//! has names. That the service has its private key, the handshake shows as ever.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(super) struct Pinned {
 }
 
 impl Pinned {
-    /// A verifier by the certificates that somebody trusts.
+    /// A verifier that trusts given certificates.
     pub fn new(given: Vec<CertificateDer<'static>>, provider: &Arc<CryptoProvider>) -> Self {
         let mut roots = RootCertStore::empty();
         roots.add_parsable_certificates(given.iter().cloned());

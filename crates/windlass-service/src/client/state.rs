@@ -50,8 +50,8 @@ impl State {
     }
 
     /// Refuses a schema that is not the one that this service had when it was first asked; the
-    /// first one is remembered. `accepted` is the beginning of the hash of a first or a new one
-    /// that alone is welcome.
+    /// first one is remembered. `accepted` is the beginning of the hash of the only first or new
+    /// schema that is accepted.
     ///
     /// # Errors
     /// [`AskError::OtherSchema`], or those of the file system.
@@ -161,7 +161,7 @@ impl State {
         })
     }
 
-    /// The file of a client's evaluation keys, which are made if they are not there.
+    /// The file of a client's evaluation keys, which are made if they are missing.
     ///
     /// # Errors
     /// Files that are not ours, or not readable.
@@ -197,16 +197,16 @@ fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
 }
 
-/// What to say where nobody can tell which table a service had; it has `found` now.
+/// The error if it is unknown which table a service had before; it has `found` now.
 fn unknown(found: &str) -> String {
     let digits = &found[..16];
     format!(
-        "damaged, so which table the service had before is not known; if it is to be the one that it has now, say --accept-schema {digits}"
+        "the file is damaged, so the table that the service had before is unknown; accept the table that it has now with --accept-schema {digits}"
     )
 }
 
-/// Whether a file holds something else than was written, rather than what this program or nobody
-/// with this passphrase can open.
+/// Whether a file holds something else than was written, rather than a file that this program or
+/// this passphrase cannot open.
 fn is_damage(error: &WireError) -> bool {
     matches!(
         error,
@@ -225,7 +225,7 @@ fn is_damage(error: &WireError) -> bool {
 /// A secret key that cannot be read. Nothing is lost with it but the keys that were made of it.
 fn damaged(path: &Path, error: impl ToString) -> AskError {
     let error = error.to_string();
-    refused(path, format!("{error}; put the file back from a copy, or remove it: the next question makes another key"))
+    refused(path, format!("{error}; restore the file from a copy, or remove it: the next question makes a new key"))
 }
 
 fn refused(path: &Path, error: impl ToString) -> AskError {
@@ -343,7 +343,7 @@ mod tests {
         for bytes in [&b""[..], b"\xff\xfe", b"\x1b[2Jxyz http://a", &found.as_bytes()[..40]] {
             fs::write(&pin, bytes).unwrap();
             let told = state.pin("http://a", &schema, None).unwrap_err().to_string();
-            assert!(told.contains("damaged, so which table the service had"), "{told}");
+            assert!(told.contains("damaged, so the table that the service had"), "{told}");
             assert!(told.contains(&format!("--accept-schema {}", &found[..16])) && !told.contains('\x1b'), "{told}");
             state.pin("http://a", &schema, Some(&found[..16])).unwrap();
             state.pin("http://a", &schema, None).unwrap();

@@ -58,7 +58,7 @@ fn one(run: &Run, asker: &mut Asker, row: usize) -> Result<()> {
     }
 }
 
-/// The kind of an error, and whether it is that nobody said anything.
+/// The kind of an error, and whether it is that no response came.
 fn kind(error: &AskError) -> (String, bool) {
     match error {
         AskError::Refused(refused) => (format!("{} {}", refused.status, refused.kind), false),

@@ -16,7 +16,7 @@ pub type Fault = fn(&Run, &Path);
 /// All of them.
 pub const ALL: [Fault; 5] = [cut_and_alter, send_slowly, drive_out_keys, replace_table, kill];
 
-/// Somebody who can ask, once the service is there.
+/// A client, once the service runs.
 fn asker(run: &Run) -> Option<Asker> {
     loop {
         if let Ok(asker) = run.asker() {

@@ -45,10 +45,10 @@ impl Run {
         !self.is_over()
     }
 
-    /// Somebody new, with keys of their own.
+    /// A new client, with separate keys.
     ///
     /// # Errors
-    /// When the service is not there.
+    /// If the service does not run.
     pub fn asker(&self) -> Result<Asker> {
         let remote = Remote::new(&self.victim.address, None, Duration::from_secs(90))?;
         let (schema, setting) = Asker::schema(&remote)?;

@@ -26,7 +26,7 @@ fn guarded(arguments: &str) -> Running {
     Running::at(dir, &format!("--tokens tokens {arguments}"))
 }
 
-/// Somebody with the token in a file, and keys of their own.
+/// A client with the token in a file, and separate keys.
 fn asker(service: &Running, file: &str) -> Asker {
     let token = Token::read(&service.dir.path().join(file)).unwrap();
     let access = Access { token: Some(token), ..Access::default() };
@@ -89,7 +89,7 @@ fn tokens_come_and_go_while_the_service_runs() {
     eventually("it is told", || service.log().contains("tokens: line 1: expected NAME"));
     assert_eq!((status("ada.token"), status("alan.token")), (Some(2), Some(0)));
     std::fs::remove_file(at.join("tokens")).unwrap();
-    eventually("it is told", || service.log().contains("0 tokens are left"));
+    eventually("it is told", || service.log().contains("0 tokens stay valid"));
     assert_eq!(status("alan.token"), Some(2), "no file, no token");
 }
 
@@ -154,7 +154,7 @@ fn tokens_for_this_machine_pass_no_proxy() {
     assert!(refused.status.code() == Some(2) && told.contains("write the address as https://"), "{told}");
 }
 
-/// With a directory for keys nobody uploads twice.
+/// With a directory for keys no client uploads twice.
 #[test]
 fn keys_are_there_after_a_restart() {
     let dir = tempfile::tempdir().unwrap();

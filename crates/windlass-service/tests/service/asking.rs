@@ -30,8 +30,8 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     );
     assert!(object["security_bits"].as_f64().unwrap() >= 128.0);
     for (arguments, part) in [
-        (&["--row", "0"][..], "asked for by key"),
-        (&["--key", "k", "--ca", "nowhere.pem"], "for https"),
+        (&["--row", "0"][..], "ask for rows by key"),
+        (&["--key", "k", "--ca", "nowhere.pem"], "certificates need https"),
         (&["--key", "k", "--accept-schema", "0123456"], "8 to 64"),
         (&["--key", "k", "--state", "table/schema.json"], "schema.json"),
     ] {
@@ -56,7 +56,7 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
 }
 
-/// Whoever answers one connection with these bytes, and its address.
+/// A program that answers one connection with these bytes, and its address.
 fn somebody(answer: &'static str) -> String {
     use std::io::{Read as _, Write as _};
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -76,21 +76,21 @@ fn what_is_no_service_is_told_with_a_remedy() {
     let moved = "HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/schema\r\nContent-Length: 0\r\n\r\n";
     let page = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>";
     for (answer, parts) in [
-        (moved, ["sends elsewhere, to 'https://elsewhere.example/schema'", "ask that address, if you trust it"]),
-        (page, ["refuses (502)", "what stands before it"]),
+        (moved, ["redirects to 'https://elsewhere.example/schema'", "ask that address if you trust it"]),
+        (page, ["refuses (502)", "check the proxy in front of it"]),
     ] {
         let told = ask(dir.path(), &[&somebody(answer), "--key", "k"]);
         let message = text(&told.stderr);
         assert!(told.status.code() == Some(2) && parts.iter().all(|part| message.contains(part)), "{message}");
     }
     let nobody = text(&ask(dir.path(), &["127.0.0.1:1", "--key", "k"]).stderr);
-    assert!(nobody.contains("look whether the service is running"), "{nobody}");
+    assert!(nobody.contains("check that the service is running"), "{nobody}");
     for (address, part) in [
         ("127.0.0.1:99999", "'99999' is not a port"),
         ("127.0.0.1:0", "'0' is not a port"),
         ("http://[::1]:70000", "'70000' is not a port"),
-        ("http://[::1]:1", "look whether the service is running"),
-        (&somebody(""), "the connection was ended on the other side"),
+        ("http://[::1]:1", "check that the service is running"),
+        (&somebody(""), "the other side closed the connection"),
     ] {
         let told = text(&ask(dir.path(), &[address, "--key", "k"]).stderr);
         assert!(told.contains(part), "{address}: {told}");
@@ -112,7 +112,7 @@ fn a_proxy_that_does_not_answer_is_named() {
     assert!(!told.contains("proxy"), "{told}");
 }
 
-/// Whoever waits says for what.
+/// A client that waits says for what.
 #[test]
 fn a_wait_for_the_quota_is_told() {
     let service = Running::small("--quota 30");
@@ -132,7 +132,7 @@ fn an_answer_that_takes_too_long_names_the_option() {
     let service = Running::small("--answer-seconds 0.001");
     let told = text(&service.ask(&["--key", "key 1"]).stderr);
     assert!(told.contains("(504)") && told.contains("--answer-seconds"), "{told}");
-    assert!(told.contains("tell who runs the service"), "{told}");
+    assert!(told.contains("tell the owner of the service"), "{told}");
 }
 
 /// Where standard output is closed nothing is asked, and no key is made.
@@ -167,8 +167,8 @@ fn a_state_that_outgrows_a_limit_is_an_error() {
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
 }
 
-/// Whoever asks may be killed at any moment: the next one finds a state that works, and nothing of
-/// a secret key that was half written.
+/// A client may be killed at any moment: the next one finds a state that works, and nothing of a
+/// secret key that was half written.
 #[test]
 fn killed_askers_leave_a_state_that_works() {
     use std::process::Command;
@@ -276,7 +276,7 @@ fn a_state_that_takes_nothing_is_an_error_that_says_so() {
         let last = told.lines().last().unwrap_or_default();
         assert!(code == Some(2) && answer.is_empty(), "without {beginning}: {told}");
         assert!(last.starts_with("error: whole/state/"), "without {beginning}: {told}");
-        assert!(last.contains("permission denied; choose another place"), "without {beginning}: {told}");
+        assert!(last.contains("permission denied; choose another path"), "without {beginning}: {told}");
         assert!(files().count() == before && files().all(|path| !secret(&path) || beginning == "keys-"));
     }
     set(&at.join("whole"), 0o555);
@@ -284,7 +284,7 @@ fn a_state_that_takes_nothing_is_an_error_that_says_so() {
     set(&at.join("whole"), 0o755);
     set(&at.join("whole/state"), 0o755);
     assert!(code == Some(2) && answer.is_empty(), "{told}");
-    assert_eq!(told, "error: whole/other: permission denied; choose another place, or ask its owner\n");
+    assert_eq!(told, "error: whole/other: permission denied; choose another path, or ask its owner\n");
 }
 
 /// `windlass key seal` encrypts the secret key of a state; its client asks for the passphrase.
@@ -313,7 +313,7 @@ fn a_secret_key_that_was_encrypted_since_is_opened() {
     assert_eq!(std::fs::read_dir(at(".windlass")).unwrap().count(), 3, "no second key");
 }
 
-/// Whoever names a passphrase for the first question gets a key that is encrypted with it, or none.
+/// A passphrase for the first question encrypts the key with it, or no key is made.
 #[test]
 fn a_secret_key_is_made_encrypted_where_a_passphrase_is_given() {
     use windlass::wire::is_sealed;

@@ -93,7 +93,7 @@ impl Running {
         Remote::new(&self.address, None, Duration::from_secs(60)).unwrap()
     }
 
-    /// Somebody who asks, with keys of their own.
+    /// A client with separate keys.
     pub fn asker(&self) -> Asker {
         let (schema, setting) = Asker::schema(&self.remote()).unwrap();
         let client = Client::new(schema, &setting).unwrap();

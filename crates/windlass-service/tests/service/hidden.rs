@@ -84,8 +84,8 @@ fn replace(service: &Running, next: &Path, away: &str) {
     std::fs::rename(next, service.table()).unwrap();
 }
 
-/// A table that is hidden by another key, or not at all, is not served in the place of the first one:
-/// the service goes on with the version before it.
+/// A table that is hidden by another key, or not at all, does not replace the first one: the
+/// service continues with the version before it.
 #[test]
 fn a_table_that_does_not_fit_the_key_of_the_service_is_not_served() {
     let service = serving("");
@@ -98,13 +98,13 @@ fn a_table_that_does_not_fit_the_key_of_the_service_is_not_served() {
     let next = tempfile::tempdir_in(service.dir.path()).unwrap();
     hidden_table(next.path(), &entries(40, "raw"));
     replace(&service, &next.path().join("table"), "first");
-    eventually("it is told", || service.log().contains("the OPRF key is not the one that hides the keys"));
+    eventually("it is told", || service.log().contains("another OPRF key hides the keys"));
     assert_eq!(found(), b"row 7");
     // Not hidden at all: there is no table for a while, as with `mv` and `cp`.
     let plain = service.dir.path().join("plain");
     crate::common::keyed_table(&plain, &entries(40, "raw"));
     std::fs::rename(service.table(), service.dir.path().join("second")).unwrap();
-    eventually("it is missed", || service.log().contains("cannot be opened again"));
+    eventually("it is missed", || service.log().contains("cannot be reopened"));
     std::fs::rename(&plain, service.table()).unwrap();
     eventually("it is told", || service.log().contains("the keys of this table are not hidden"));
     std::thread::sleep(std::time::Duration::from_millis(2500));
@@ -143,7 +143,7 @@ fn a_service_without_the_right_key_does_not_start() {
     crate::common::keyed_table(&dir.path().join("plain"), &entries(4, "row"));
     for (line, part) in [
         ("--table table", "--oprf-key FILE"),
-        ("--table table --oprf-key other.key", "is not the one that hides the keys"),
+        ("--table table --oprf-key other.key", "another OPRF key hides the keys"),
         ("--table table --oprf-key table/schema.json", "not an OPRF key"),
         ("--table plain --oprf-key oprf.key", "are not hidden"),
     ] {

@@ -31,7 +31,7 @@ fn keys_that_had_to_make_room_are_uploaded_again() {
     crate::common::keyed_table(&dir.path().join("table"), &crate::common::entries(6000, "row"));
     let refused = std::panic::catch_unwind(|| Running::at(dir, "--key-cache 1"));
     let message = *refused.err().expect("one MiB is too little").downcast::<String>().unwrap();
-    assert!(message.contains("give more (--key-cache, --client-keys)"), "{message}");
+    assert!(message.contains("raise it (--key-cache, --client-keys)"), "{message}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use windlass::wire::{Passphrase, PassphraseCost, seal_secret};
 
 use crate::common::{Running, eventually, text};
 
-/// The side of a terminal where somebody types, and that of programs.
+/// The side of a terminal where a user types, and that of programs.
 fn terminal() -> (File, File) {
     let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&keyboard).unwrap();

@@ -49,7 +49,7 @@ fn questions_over_tls_and_none_to_strangers() {
     assert!(text(&stranger.stderr).contains("--ca FILE"), "{}", text(&stranger.stderr));
     std::fs::write(service.dir.path().join("none.pem"), "no certificate\n").unwrap();
     let none = service.ask(&["--key", "key 7", "--ca", "none.pem"]);
-    assert!(text(&none.stderr).contains("none.pem: there are no certificates in it; give a PEM file"));
+    assert!(text(&none.stderr).contains("none.pem: it has no certificates; give a PEM file"));
     let plain = service.address.replace("https", "http");
     let told = Asker::schema(&Remote::new(&plain, None, Duration::from_secs(20)).unwrap()).unwrap_err().to_string();
     assert!(told.contains("write the address as https://HOST:PORT"), "{told}");
@@ -78,7 +78,7 @@ fn a_certificate_that_calls_itself_an_authority_is_taken_where_it_was_given() {
         write_self_signed(service.dir.path(), ["other.pem", "other-key.pem"], plain(names));
         let other = service.ask(&["--key", "key 7", "--ca", "other.pem"]);
         let told = text(&other.stderr);
-        assert!(other.status.code() == Some(2) && told.contains("give this very certificate with --ca"), "{told}");
+        assert!(other.status.code() == Some(2) && told.contains("give this certificate itself with --ca"), "{told}");
     }
 }
 
@@ -87,7 +87,7 @@ fn a_certificate_that_was_given_is_refused_for_other_names_and_times() {
     let elsewhere = serving(plain(&["elsewhere.example"]), "");
     let told = text(&elsewhere.ask(&["--key", "key 7", "--ca", "cert.pem"]).stderr);
     assert!(told.contains("with a name that the certificate is for"), "{told}");
-    for (from, until, part) in [(2001, 2002, "must renew it"), (2900, 2950, "made it for later")] {
+    for (from, until, part) in [(2001, 2002, "must renew it"), (2900, 2950, "its validity begins later")] {
         let mut params = plain(&["127.0.0.1"]);
         params.not_before = rcgen::date_time_ymd(from, 1, 1);
         params.not_after = rcgen::date_time_ymd(until, 1, 1);
@@ -131,7 +131,7 @@ fn a_service_that_asks_for_certificates_answers_those_who_have_one() {
     assert_eq!(refused.status.code(), Some(2), "no authority signed it");
     assert!(text(&refused.stderr).contains("--tls-client-ca"), "{}", text(&refused.stderr));
     let told = text(&with("client.pem", "own-key.pem").stderr);
-    assert!(told.contains("own-key.pem: not the key of client.pem"), "{told}");
+    assert!(told.contains("own-key.pem: it is not the private key of client.pem"), "{told}");
     let told = text(&with("client.pem", "ca.pem").stderr);
     assert!(told.contains("ca.pem: no private key"), "{told}");
 }
@@ -163,10 +163,13 @@ fn what_keeps_a_service_from_starting_is_told_with_a_remedy() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = listener.local_addr().unwrap().to_string();
     for (arguments, parts) in [
-        ("--tls-cert cert.pem --tls-key other-key.pem", ["other-key.pem: not the key of", "in cert.pem: give the key"]),
-        ("--tls-cert cut-cert.pem --tls-key key.pem", ["cut-cert.pem: ", "copy it again whole"]),
-        ("--tls-cert cert.pem --tls-key cut-key.pem", ["cut-key.pem: ", "copy it again whole"]),
-        ("--tls-cert cert.pem --tls-key cert.pem", ["cert.pem: ", "there is no private key in it"]),
+        (
+            "--tls-cert cert.pem --tls-key other-key.pem",
+            ["other-key.pem: it is not the private key of", "in cert.pem: give that key"],
+        ),
+        ("--tls-cert cut-cert.pem --tls-key key.pem", ["cut-cert.pem: ", "copy the whole file again"]),
+        ("--tls-cert cert.pem --tls-key cut-key.pem", ["cut-key.pem: ", "copy the whole file again"]),
+        ("--tls-cert cert.pem --tls-key cert.pem", ["cert.pem: ", "it has no private key"]),
         (&format!("--listen {taken}"), [&taken[..], "another port with --listen"]),
         ("--listen 192.0.2.7:8765", ["192.0.2.7:8765: ", "this machine does not have that address"]),
     ] {

@@ -23,9 +23,9 @@ use crate::wire::{ApproximateContext, WireContext};
 /// Parameters, scheme, plaintext ring and the transforms of all primes, in one value that is cheap
 /// to clone. Client and server each make an equal context from a name or a file.
 ///
-/// `Context` alone is a context for exact integers (BGV and BFV). [`Context::approximate`] makes
-/// one for real and complex numbers (CKKS). [`Context::mock`] makes one without encryption, on
-/// which a program can be tested.
+/// `Context` without a parameter is a context for exact integers (BGV and BFV).
+/// [`Context::approximate`] makes one for real and complex numbers (CKKS). [`Context::mock`] makes
+/// one without encryption, on which a program can be tested.
 ///
 /// ```
 /// use windlass::{Context, Scheme};

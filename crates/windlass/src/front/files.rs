@@ -35,7 +35,7 @@ macro_rules! files {
             /// # Errors
             /// [`wire::WireError::NoKeyPair`] for an empty set of keys.
             pub fn to_bytes<T: Wire<$files>>(&self, value: &T) -> Result<Vec<u8>> {
-                const { assert!(!T::KIND.is_secret(), "secret keys go through Client::secret_to_bytes") };
+                const { assert!(!T::KIND.is_secret(), "save a secret key with Client::secret_to_bytes") };
                 Ok(wire::to_bytes(self.files(), value)?.to_vec())
             }
 

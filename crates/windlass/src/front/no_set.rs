@@ -16,13 +16,13 @@ pub(super) fn refusal(spec: &ParamSpec, last: Option<String>) -> String {
     let last = last.unwrap_or_else(|| nothing_to_try(spec));
     let remedies = remedies(spec);
     let remedies = if remedies.is_empty() { String::new() } else { format!("; {}", remedies.join(", or ")) };
-    format!("no set that bootstraps has {asked} of security{ring}: {last}{remedies}")
+    format!("no bootstrapping set has {asked} of security{ring}: {last}{remedies}")
 }
 
 /// Why no set was tried.
 fn nothing_to_try(spec: &ParamSpec) -> String {
     let Some(m) = spec.m else {
-        return "no ring that is tried has as many slots of degree up to 100".into();
+        return "none of the rings that are tried has as many slots of degree up to 100".into();
     };
     let any = ParamSpec { slots: 1, security: LEAST_SECURITY, ..spec.clone() };
     match candidates(&any).first() {
@@ -30,8 +30,7 @@ fn nothing_to_try(spec: &ParamSpec) -> String {
         Some(set) => format!("{} has {}", set.name(), set.rlwe().security()),
         None if m % 2 == 0 && m % spec.p == 0 => format!("m is divisible by {}", spec.p),
         None => {
-            "rings that bootstrap here have an m that is 2^16 or 2^17, or odd and no prime power, with a factor of \
-                 one or two prime powers modulo which p has its whole order and a cyclic quotient"
+            "bootstrapping needs an m that is 2^16 or 2^17, or odd and not a prime power; such an odd m needs a factor of one or two prime powers modulo which p has the same order as modulo m and the units have a cyclic quotient by the powers of p"
                 .into()
         }
     }

@@ -72,7 +72,8 @@ impl Refreshers {
         bootstrapper.refresh_batch(batch)
     }
 
-    /// Refreshes each ciphertext by itself. Adjacent ciphertexts of one bootstrapping run together.
+    /// Refreshes each ciphertext separately. Adjacent ciphertexts of one bootstrapping run
+    /// together.
     fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         self.refresh_several_with(list, &mut |_| ControlFlow::Continue(()))
     }
@@ -131,7 +132,7 @@ fn same_integers(mut list: impl Iterator<Item = (Content, u32)>) -> Option<u32> 
 }
 
 /// The indices of the packed plan for integers modulo p to this exponent, and of the plan that
-/// refreshes one such ciphertext by itself. `None` if a batch cannot pay: there is a thin plan and
+/// refreshes one such ciphertext separately. `None` if a batch cannot pay: there is a thin plan and
 /// only one ciphertext.
 fn batches<'a>(
     plans: impl Iterator<Item = &'a BootstrapPlan> + Clone,

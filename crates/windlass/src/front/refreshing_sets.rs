@@ -59,8 +59,7 @@ fn weak_ephemeral_key(params: &Params, spec: &ParamSpec) -> Option<String> {
     (security.bits < spec.security).then(|| {
         let (name, weight, asked) = (params.name(), ephemeral.weight, spec.security);
         format!(
-            "{name}: {asked} bits of security were asked for, and the ephemeral key of weight {weight} at log2 Q = \
-             {log2_modulus:.0} has {security}"
+            "{name}: the ephemeral key of weight {weight} at log2 Q = {log2_modulus:.0} has {security}, but {asked} bits of security are asked for"
         )
     })
 }
@@ -94,8 +93,7 @@ fn check_use(plan: &BootstrapPlan, spec: &ParamSpec) -> Result<()> {
     let (left, needed) = (plan.output_bits(), plan.least_input_bits());
     if plan.depth_between() == 0 {
         let reason = format!(
-            "it leaves {left:.1} bits and a ciphertext needs {needed:.1} to be refreshed, so that no multiplication \
-             fits between two refreshes"
+            "a refresh leaves {left:.1} bits and needs {needed:.1}, so no multiplication fits between two refreshes"
         );
         return Err(Error::Unplannable { strategy: "a bootstrapping".into(), reason });
     }
@@ -175,7 +173,7 @@ mod tests {
         let useless = |plan: &BootstrapPlan| plan.output_bits() > plan.least_input_bits() && plan.depth_between() == 0;
         let first = plans.into_iter().find(useless).expect("a chain that is just long enough");
         let refused = check_use(&first, &ParamSpec::default()).unwrap_err().to_string();
-        assert!(refused.contains("to be refreshed, so that no multiplication"), "{refused}");
+        assert!(refused.contains("so no multiplication fits between two refreshes"), "{refused}");
         let long = plan(&[50; 13]).unwrap();
         assert!(long.depth_after() >= long.depth_between() && long.depth_between() > 2);
         assert!(check_use(&long, &ParamSpec::default()).is_ok());

@@ -75,7 +75,7 @@ impl SlotPacking {
     pub fn with_spec(slots: &Arc<SlotRing>, spec: &PlanSpec) -> Result<Self> {
         let (galois, d) = (slots.galois(), slots.degree());
         if d == 1 {
-            let reason = "a slot holds one integer: there is no room for a second one".into();
+            let reason = "a slot of degree 1 holds one integer, so a second one does not fit".into();
             return Err(Error::Unplannable { strategy: "packing of slots".into(), reason });
         }
         let packing = Packing::normal(slots);

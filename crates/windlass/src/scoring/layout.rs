@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 /// The places of rows and scores in the slots.
 ///
 /// A row of f features occupies a field of 2^k ≥ f slots, and a ciphertext holds as many fields as
-/// fit. A row that is longer than a ciphertext occupies ⌈f/slots⌉ ciphertexts alone. The scores of
-/// C classes are returned in the first C slots of the field, or of the one ciphertext that a long
-/// row gives.
+/// fit. A row that is longer than a ciphertext occupies ⌈f/slots⌉ ciphertexts, which it does not
+/// share. The scores of C classes are returned in the first C slots of the field, or of the one
+/// ciphertext that a long row gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowLayout {
     features: usize,

@@ -96,7 +96,8 @@ impl Scoring {
     /// As [`Self::new`]; [`Error::OutOfRange`] if the scores overflow.
     pub fn of(context: &Arc<CkksContext>, model: &LinearModel) -> Result<Self> {
         let largest = model.largest_score();
-        let finite = Limits::at_most(f64::MAX).with("divide weights and bias by one number, which changes no decision");
+        let finite =
+            Limits::at_most(f64::MAX).with("divide weights and bias by one number; the decisions stay the same");
         finite.check("the largest score that the weights allow", largest)?;
         let (least, most) = (*UNIT_EXPONENTS.start(), *UNIT_EXPONENTS.end());
         let exponent = if largest == 0.0 { 0.0 } else { (largest / LARGEST).log2().ceil().clamp(least, most) };
@@ -156,8 +157,8 @@ impl Scoring {
             }
         }
         let largest = self.unit * LARGEST;
-        let limits =
-            Limits::at_most(largest).with("the unit of the scores is for no more; Scoring::of chooses another");
+        let limits = Limits::at_most(largest)
+            .with("the unit of the scores allows no more; make the setting again with Scoring::of");
         limits.check("the largest score that the weights allow", model.largest_score())?;
         let mut grid = LinearGrid::zero(&self.slots, 1, self.layout.parts())?;
         for part in 0..self.layout.parts() {

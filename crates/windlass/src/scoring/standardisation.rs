@@ -135,7 +135,7 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean * unit, if spread > 0.0 { spread * unit } else { 1.0 })
 }
 
-/// Checks that there are as many finite numbers as features.
+/// Checks that every feature has a finite number.
 pub(super) fn check_row(expected: usize, row: &[f64]) -> Result<()> {
     if expected != row.len() {
         return Err(Error::ShapeMismatch { what: "features of a row", expected, got: row.len() });

@@ -61,7 +61,7 @@ fn what_came_out_before_a_failing_refresh_is_the_result() {
     }
 }
 
-/// It encrypts anew, with the secret key.
+/// It encrypts again, with the secret key.
 struct Anew {
     client: Client,
     engine: Engine,

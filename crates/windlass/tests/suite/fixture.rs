@@ -1,8 +1,7 @@
 //! What most tests start from: toy parameters, and a client with its server by the front door.
 //!
-//! `context(..).generate_keys_from_seed([&plan], seed)` gives both sides; who needs levels, seeds
-//! or a public key goes on from [`windlass::Client::decryptor`] and
-//! [`windlass::Client::encryptor`].
+//! `context(..).generate_keys_from_seed([&plan], seed)` gives both sides; tests that need levels,
+//! seeds or a public key use [`windlass::Client::decryptor`] and [`windlass::Client::encryptor`].
 
 use std::sync::Arc;
 

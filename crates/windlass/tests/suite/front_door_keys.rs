@@ -161,7 +161,7 @@ fn keys_for_lower_levels_are_missing_before_a_refresh() {
     assert_eq!(client.decrypt(&server.apply(&units, &spent).unwrap()).unwrap()[..2], [3, 3]);
 }
 
-/// Each key is told once, and those of a bootstrapping together.
+/// Each key is reported once, and those of a bootstrapping together.
 #[test]
 fn keys_are_counted_as_they_are_made() {
     let context = Context::preset("insecure_boot_256_p257").unwrap();

@@ -1,4 +1,4 @@
-//! Parts of one's own: the examples run, and what is no transform is refused.
+//! Custom parts: the examples run, and invalid transforms are refused.
 
 use std::sync::Arc;
 
@@ -68,6 +68,6 @@ fn a_transform_that_is_none_is_refused() {
             }
         };
         assert!(refused(Mode::Thin).contains("coefficient"), "{}", refused(Mode::Thin));
-        assert!(refused(Mode::Packed).contains("thin mode alone"), "{}", refused(Mode::Packed));
+        assert!(refused(Mode::Packed).contains("only in thin mode"), "{}", refused(Mode::Packed));
     }
 }

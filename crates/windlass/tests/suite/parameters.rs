@@ -61,7 +61,7 @@ fn composite_rings_are_planned_where_they_are_asked_for() {
     assert!(matches!(stopped, Err(Error::Cancelled { .. })));
     // A prime.
     let refused = Context::plan_any_depth(&ParamSpec { m: Some(65539), ..spec }).unwrap_err().to_string();
-    assert!(refused.contains("m = 65539: rings that bootstrap here have an m"), "{refused}");
+    assert!(refused.contains("m = 65539: bootstrapping needs an m"), "{refused}");
 }
 
 /// The depth that is left is the number of squarings that the server then does.

@@ -14,8 +14,8 @@ fn rng() -> ChaCha20Rng {
     ChaCha20Rng::from_seed([3; 32])
 }
 
-/// Squares the constant 3 `depth` times (every slot alike), decrypts, and goes on until the engine
-/// says that capacity is spent.
+/// Squares the constant 3 `depth` times (every slot alike), decrypts, and continues until the
+/// engine says that capacity is spent.
 fn squares(depth: u32, scheme: Scheme) {
     let context = Context::plan(&ParamSpec { scheme, depth, ..ParamSpec::default() }).unwrap();
     let (client, server) = context.generate_keys_from_seed([&Products], 3).unwrap();

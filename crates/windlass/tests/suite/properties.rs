@@ -218,7 +218,7 @@ fn allowed(n: f64, lambda: f64) -> f64 {
 proptest! {
     #![proptest_config(cases(32))]
 
-    /// Everything that a plan says of itself, recomputed from its primes and the published table.
+    /// Everything that a plan states, recomputed from its primes and the published table.
     #[test]
     fn plans_are_what_they_say(
         bgv: bool,

@@ -11,7 +11,7 @@ use windlass::{Content, Context, Error, Evaluator, Plaintext, Scheme};
 
 use crate::fixture;
 
-/// (m, p, r): slots of degree above 1 but for the rings with m = 12 and 16.
+/// (m, p, r): slots of degree above 1, except in the rings with m = 12 and 16.
 const RINGS: [(u64, u64, u32); 23] = [
     (105, 2, 1),
     (105, 2, 2),

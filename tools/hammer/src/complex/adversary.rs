@@ -1,5 +1,5 @@
-//! What somebody can do to an approximate circuit who sees its ciphertexts and chooses its
-//! constants.
+//! What an attacker that sees the ciphertexts of an approximate circuit and chooses its constants
+//! can do.
 
 use std::f64::consts::PI;
 

@@ -10,7 +10,7 @@ use super::super::judge::Fault;
 use super::World;
 
 impl World {
-    /// What is promised of the entries holds whatever stands beside them.
+    /// The bounds on entries hold for any contents of the other slots.
     pub(super) fn on_entries(&mut self) -> Result<(), Error> {
         let drawn = if self.dice.once_in(2) { self.fresh_entries() } else { self.layered() };
         // Rows of many columns outgrow the shortest moduli.

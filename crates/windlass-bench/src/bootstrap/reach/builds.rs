@@ -25,7 +25,7 @@ impl Build {
     /// The one in a file.
     ///
     /// # Errors
-    /// Where there is none.
+    /// If the program does not exist.
     pub fn at(path: &Path) -> Outcome<Self> {
         Ok(Self(path.canonicalize().map_err(|error| named(path, &error))?))
     }

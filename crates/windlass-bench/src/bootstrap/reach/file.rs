@@ -1,4 +1,4 @@
-//! The file of what was reached: one object, written anew after every row, so that a run that is
+//! The file of what was reached: one object, written again after every row, so that a run that is
 //! ended keeps what it has measured.
 
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub struct ReachFile {
 }
 
 impl ReachFile {
-    /// Begins a file, or goes on with one: figures of the same names are replaced.
+    /// Begins a file, or continues one: figures of the same names are replaced.
     ///
     /// # Errors
     /// A file of another kind, one of another machine, compiler or build, and one that cannot be
@@ -77,7 +77,7 @@ impl ReachFile {
         self.write()
     }
 
-    /// Beside it first: whoever reads the file finds a whole one.
+    /// Writes a file beside it first, so that readers always find a whole file.
     fn write(&self) -> Outcome {
         let text = serde_json::to_string_pretty(&self.reached).expect("numbers and strings") + "\n";
         let mut beside = self.path.clone().into_os_string();

@@ -1,7 +1,7 @@
-//! `windlass-bench bootstrap --reach`: what bootstrapping was to reach, and what it reaches.
+//! `windlass-bench bootstrap --reach`: the goals of bootstrapping, and what it reaches.
 //!
-//! Every figure of memory, threads and set-up is that of a process of its own; the build before
-//! runs in turn with this one.
+//! Every figure of memory, threads and set-up is that of a separate process; the build before runs
+//! alternating with this one.
 
 mod builds;
 mod file;
@@ -25,7 +25,7 @@ use windlass_papers::linear::measured::Measured as Product;
 /// Arguments of `bootstrap --reach`.
 #[derive(Debug, clap::Args)]
 pub struct Reach {
-    /// Instead of a preset: measure the list of what was to be reached, rows that fit 16 GB.
+    /// Instead of a preset: measure the list of goals whose rows fit 16 GB.
     #[arg(
         long,
         conflicts_with_all = PARAMETERS,
@@ -34,14 +34,15 @@ pub struct Reach {
         conflicts_with_all = ["threads", "explain", "page", "plot"]
     )]
     pub reach: bool,
-    /// An older build of this program, run in turn with this one: rows against "before" need it.
+    /// An older build of this program, which runs alternating with this one. Rows that compare with
+    /// "before" need it.
     #[arg(long, value_name = "PROGRAM", requires = "reach")]
     before: Option<PathBuf>,
-    /// Only rows of these names: thin-18631, operations, map-18631, thin-set2, packed-18631,
+    /// Only rows with these names: thin-18631, operations, map-18631, thin-set2, packed-18631,
     /// together-18631, together-set2, thin-42799, thin-49981.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "reach")]
     only: Vec<String>,
-    /// Processes of each build in turn for a row; the median is taken.
+    /// Processes of each build for a row, alternating. The median is taken.
     #[arg(long, default_value_t = 3, requires = "reach", value_parser = number())]
     rounds: usize,
 }
@@ -62,7 +63,7 @@ struct Bench {
 /// Measures the rows, prints what was reached, and writes it to a file row by row.
 ///
 /// # Errors
-/// Names that no row has, a build that is not there, a file that cannot hold the figures, before
+/// Names that no row has, a build that does not exist, a file that cannot hold the figures, before
 /// anything is measured; at the end, rows that could not be measured.
 pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;

@@ -1,7 +1,7 @@
 //! Matrices over Z_{p^r} by their entries: dense, sparse, banded, diagonal, Toeplitz, permutations.
 //!
-//! Only the automorphisms that some non-zero entry needs appear in the map, so zero diagonals cost
-//! nothing.
+//! Only the automorphisms that some non-zero entry needs appear in the map, so zero diagonals are
+//! free.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

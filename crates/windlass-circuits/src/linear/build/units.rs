@@ -30,7 +30,7 @@ impl SlotUnits {
     }
 }
 
-/// The quotients `u_{j'}/u_j` of slots that differ on the given dimensions alone.
+/// The quotients `u_{j'}/u_j` of slots that differ only on the given dimensions.
 pub(super) fn quotients(slots: &SlotRing, dimensions: &[usize]) -> Vec<u64> {
     let m = slots.m();
     let mut set = BTreeSet::from([1]);

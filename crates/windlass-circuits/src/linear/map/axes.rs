@@ -55,7 +55,7 @@ impl Axes {
             }
         }
         for (index, &t) in elements.iter().enumerate() {
-            assert_eq!(packed[t as usize], NO_UNIT, "the hypercube's generators give {t} twice");
+            assert_eq!(packed[t as usize], NO_UNIT, "the generators of the hypercube give {t} twice");
             packed[t as usize] = index as u32;
         }
         Self { m, axes, packed }
@@ -124,7 +124,7 @@ pub(crate) fn inverse_mod(t: u64, m: u64) -> u64 {
         let quotient = old.0 / new.0;
         (old, new) = (new, (old.0 - quotient * new.0, old.1 - quotient * new.1));
     }
-    debug_assert_eq!(old.0, 1, "{t} is no unit modulo {m}");
+    debug_assert_eq!(old.0, 1, "{t} is not a unit modulo {m}");
     old.1.rem_euclid(m as i64) as u64
 }
 

@@ -1,10 +1,10 @@
 //! What a proposal costs at least, without working it out.
 //!
 //! A search offers hundreds of factorings, and joining the routes of one into trees takes longer
-//! than all else in a plan. But how many inputs and outputs a rule has shows from the coordinates
-//! of the support alone, and each of them takes an automorphism. The search goes through the
-//! proposals by these bounds and ends at the first that is above the best price found: it chooses
-//! what trying all would.
+//! than all else in a plan. But how many inputs and outputs a rule has follows from the coordinates
+//! of the support, and each of them takes an automorphism. The search goes through the proposals by
+//! these bounds and ends at the first that is above the best price found: it chooses what trying
+//! all would.
 
 use std::cell::RefCell;
 

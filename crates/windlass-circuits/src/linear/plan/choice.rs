@@ -32,7 +32,7 @@ impl Method {
     }
 }
 
-/// A method with what it takes.
+/// A method with its cost.
 pub(crate) struct Chosen {
     pub method: Method,
     pub count: OperationCount,
@@ -103,10 +103,10 @@ impl Pattern<'_> {
         }
         choice.settle().map_err(|refusal| match refusal {
             Some(Refusal::MissingKey(element)) => missing_key(element),
-            Some(Refusal::TooManyKeys(needed)) => {
-                unplannable(format!("the cheapest way needs {needed} keys; ask for strategy horner, or allow more"))
-            }
-            None => unplannable("it has no way to evaluate a map of this form".into()),
+            Some(Refusal::TooManyKeys(needed)) => unplannable(format!(
+                "the plan with the fewest keys needs {needed}; choose the strategy horner, or allow more keys"
+            )),
+            None => unplannable("it cannot evaluate a map of this form".into()),
         })
     }
 
@@ -162,9 +162,9 @@ impl Choice {
     }
 }
 
-/// The error for a key that is not there.
+/// The error for a missing key.
 pub(crate) fn missing_key(element: u64) -> Error {
-    let make_with = "LinearPlan::required_keys, or plan for the keys there are with PlanSpec::with_keys".to_owned();
+    let make_with = "LinearPlan::required_keys, or plan with the existing keys (PlanSpec::with_keys)".to_owned();
     Error::MissingGaloisKey { element, make_with }
 }
 

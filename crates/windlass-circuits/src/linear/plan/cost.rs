@@ -26,7 +26,7 @@ pub struct CostModel {
     pub multiply_constant: f64,
     /// Mod-down of both components.
     pub mod_down: f64,
-    /// One automorphism by itself, a whole key switch in base `Q`.
+    /// One automorphism with a whole key switch in base `Q`.
     pub automorphism: f64,
     /// One product with a prepared constant in base `Q`, and adding it.
     pub multiply_base_q: f64,
@@ -117,7 +117,7 @@ impl CostModel {
         }
     }
 
-    /// The least of a few runs of one transform of one row.
+    /// The minimum of a few runs of one transform of one row.
     #[doc(hidden)]
     pub fn transform_milliseconds(ring: &Arc<Ring>) -> f64 {
         let (basis, ones) = (Basis::new(0..1), vec![1; ring.n()]);

@@ -89,7 +89,8 @@ impl Doubling {
     }
 }
 
-/// One automorphism with a key, or two, that make up θ_step; itself where there are none.
+/// One automorphism with a key, or two, that make up θ_step; θ_step itself if there are no such
+/// keys.
 fn path(axes: &Axes, step: u64, keys: Option<&BTreeSet<u64>>) -> Vec<u64> {
     let Some(keys) = keys.filter(|keys| !keys.contains(&step)) else { return vec![step] };
     let pair = |&first: &u64| {

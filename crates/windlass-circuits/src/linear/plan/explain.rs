@@ -13,7 +13,7 @@ use super::tree::Tree;
 use crate::linear::map::Plannable;
 
 impl<R: Plannable> LinearPlan<R> {
-    /// log2 of the factor by which the noise of a ciphertext grows, key switches aside: the largest
+    /// log2 of the growth factor of the noise of a ciphertext, without key switches: the largest
     /// `log2 Σ ‖κ_t‖` over the outputs, ‖·‖ as [`Plannable::norm`] has it. One product with a
     /// constant costs as much.
     ///

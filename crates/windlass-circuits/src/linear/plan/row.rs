@@ -10,9 +10,9 @@ pub(super) enum Split {
     /// The one that the support fills most, as in the papers; where keys are given, any that it
     /// spreads over.
     Fullest,
-    /// The one that the support fills most, whatever keys are given.
+    /// The one that the support fills most, for any given keys.
     Longest,
-    /// Each that it spreads over but for that one.
+    /// Each that it spreads over except that one.
     Shorter,
     /// Any that it spreads over.
     Any,
@@ -23,9 +23,9 @@ pub(super) enum Split {
 pub(super) enum Babies {
     /// As many as the axis is long: there are no giant steps.
     Axis,
-    /// Whatever is cheapest.
+    /// The cheapest.
     Any,
-    /// The square root of the axis; with given keys, whatever is cheapest.
+    /// The square root of the axis; with given keys, the cheapest.
     Root,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum Reach {
     Giant,
     /// A giant step, which is taken once for all baby steps behind it, then a baby step.
     TwoLevel,
-    /// A giant step and a baby step for each by itself.
+    /// A separate giant step and baby step for each.
     OneByOne,
 }
 

@@ -25,7 +25,7 @@ pub struct Support<'a> {
 pub enum Proposal {
     /// Output and input of every automorphism by one rule.
     Rule(Factoring),
-    /// Output and input of every automorphism by itself: one route for each of
+    /// A separate output and input for every automorphism: one route for each of
     /// [`Support::elements`], in their order.
     Routes(Vec<Route>),
     /// Repeated doubling; it is left out for maps that are no sum of powers of one automorphism
@@ -35,11 +35,11 @@ pub enum Proposal {
 
 /// A way to factor the support of linear maps.
 ///
-/// The papers' algorithms are the constants of [`Strategy`]; a strategy of one's own implements
-/// this trait and becomes a [`Strategy`] by [`Strategy::own`]. The planner prices whatever is
-/// proposed and keeps the cheapest that the keys allow, so a strategy may propose many ways.
+/// The papers' algorithms are the constants of [`Strategy`]; a custom strategy implements this
+/// trait, and [`Strategy::own`] makes a [`Strategy`] of it. The planner prices every proposal and
+/// keeps the cheapest that the keys allow, so a strategy may propose many ways.
 pub trait MapStrategy: Send + Sync {
-    /// Its name, by which it is printed and compared.
+    /// Its name, which is printed and compared.
     fn name(&self) -> &'static str;
 
     /// Where it comes from: paper, section, algorithm.
@@ -73,7 +73,7 @@ pub struct Strategy {
 }
 
 impl Strategy {
-    /// A strategy of one's own.
+    /// A custom strategy.
     pub const fn own(method: &'static dyn MapStrategy) -> Self {
         Self { method, babies: None }
     }

@@ -117,8 +117,8 @@ table! {
     };
 
     /// [`Strategy::BLOCK`] with baby-step/giant-step keys, g = ⌈√D⌉: the giant steps are hoisted
-    /// and each is decomposed again for the baby steps, h = ⌈D/g⌉ decompositions in all (§5.1); each
-    /// output is brought back by itself in one or two steps (§2.5). Columns B/FH and B/H.
+    /// and each is decomposed again for the baby steps, h = ⌈D/g⌉ decompositions in all (§5.1);
+    /// each output is brought back separately in one or two steps (§2.5). Columns B/FH and B/H.
     TWO_LEVEL_HOISTED = Row {
         name: "two-level-hoisted",
         citation: "Halevi–Shoup 2018, §5.1 with Algorithms 4 and 5, columns B/FH and B/H",
@@ -160,8 +160,8 @@ table! {
         ..ROW
     };
 
-    /// Every power of θ by iteration from the one before it: a key for θ alone, and one for each
-    /// cofactor (§6.1, column M/F).
+    /// Every power of θ by iteration from the one before it: a key for θ, and one for each cofactor
+    /// (§6.1, column M/F).
     ITERATION = Row {
         name: "iteration",
         citation: "Halevi–Shoup 2018, §6.1, column M/F",

@@ -32,7 +32,7 @@ pub(crate) struct Tree {
 
 impl Tree {
     /// The root alone. Ways that share steps go through one node for each element; otherwise each
-    /// has nodes of its own, but for its end.
+    /// has separate nodes, except its end.
     pub(crate) fn new(m: u64, shared: bool) -> Self {
         let root = Node { parent: None, step: 1, element: 1, depth: 0 };
         Self { m, nodes: vec![root], index: HashMap::from([(1, 0)]), shared }

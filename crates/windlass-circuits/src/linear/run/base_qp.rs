@@ -157,9 +157,9 @@ impl<'a, E: Switching> Column<'a, E> {
 
     /// Multiplies children from which nothing hangs.
     ///
-    /// A fused product makes them for all sums that it is given. Where constants are expanded on use
-    /// that is a sum or two at a time, so that each child would be made for every sum anew: there
-    /// they are made once and wait.
+    /// A fused product makes them for all sums that it is given. Where constants are expanded on
+    /// use that is a sum or two at a time, so that each child would be made again for every sum:
+    /// there they are made once and wait.
     fn take_leaves(&mut self, source: &E::Hoisted, leaves: &[usize], sums: &mut Sums<E>) -> Result<()> {
         if leaves.len() < FUSED {
             let images = self.images(source, leaves)?;
@@ -196,8 +196,8 @@ impl<'a, E: Switching> Column<'a, E> {
         self.multiply(&batch, sums, |rows| self.run.evaluator.dot_extended(&inputs, rows))
     }
 
-    /// Adds to every sum what it takes from a batch of inputs. `dot` gets rows of (position in the
-    /// batch, constant or 1).
+    /// Adds to every sum its terms in a batch of inputs. `dot` gets rows of (position in the batch,
+    /// constant or 1).
     fn multiply(
         &self,
         batch: &[usize],

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// No automorphism keeps it, whatever the ring: nothing of it is folded.
+    /// No automorphism keeps it, in any ring: nothing of it is folded.
     #[test]
     fn what_is_measured_with_does_not_repeat() {
         for (m, p, r) in [(105, 2, 1), (1023, 2, 4), (64, 257, 1), (256, 7, 2), (4369, 2, 1)] {

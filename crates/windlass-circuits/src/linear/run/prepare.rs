@@ -22,7 +22,7 @@ pub struct PreparedPlan<E: Switching, R: Plannable = Arc<SlotRing>> {
     pub(super) sums: Vec<PreparedSum>,
     pub(super) ready: Vec<E::Constant>,
     pub(super) packed: Vec<R::Packed>,
-    /// By which bounds go where the evaluator knows norms.
+    /// The bounds follow these if the evaluator knows norms.
     pub(super) norms: Option<MapNorms>,
     bytes: usize,
 }
@@ -102,9 +102,9 @@ impl<R: Plannable> LinearPlan<R> {
         self.prepare_at(evaluator, evaluator.any_level())
     }
 
-    /// [`LinearPlan::prepare`] for ciphertexts of levels up to `level` alone: constants are that
-    /// much smaller. CKKS constants are for this one level, to which [`LinearPlan::apply`] lowers a
-    /// ciphertext.
+    /// [`LinearPlan::prepare`] for ciphertexts of levels up to `level` only. The constants are
+    /// smaller accordingly. CKKS constants are for this one level, to which [`LinearPlan::apply`]
+    /// lowers a ciphertext.
     ///
     /// Errors: as there, with [`Error::OutOfRange`] if there is no such level.
     pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {

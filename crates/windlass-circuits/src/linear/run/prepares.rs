@@ -1,4 +1,4 @@
-//! Which evaluators multiply by which constants.
+//! Evaluators, and the constants that each can multiply with.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub trait Prepares<R: Plannable>: Switching {
     /// Errors: [`Error::ContextMismatch`] for constants of another ring or context.
     fn check_constants(&self, representation: &R, operation: &'static str) -> Result<()>;
 
-    /// The level to prepare constants for that shall meet any ciphertext.
+    /// The level for constants that must fit any ciphertext.
     fn any_level(&self) -> usize;
 
     /// The level to prepare constants for that meet this ciphertext.
@@ -86,8 +86,8 @@ pub trait Prepares<R: Plannable>: Switching {
         Ok(output)
     }
 
-    /// The output of a matrix that has `rows` rows in it: what stands beside them is 0, or, of a
-    /// folded matrix, parts of sums: there the rows are bounded by the norms of the matrix.
+    /// The output of a matrix that has `rows` rows in it: the slots beside them hold 0 or, for a
+    /// folded matrix, parts of sums, which are bounded by the norms of the matrix.
     fn with_rows(&self, output: Self::Ciphertext, _rows: usize, _folded: Option<Folded<'_, Self>>) -> Self::Ciphertext {
         output
     }

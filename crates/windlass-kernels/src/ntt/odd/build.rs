@@ -166,8 +166,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Steps for `y_u = x_0 + Σ_a x_a kernel[(u − a) mod N]`, and `factor · (x_0 + Σ_a x_a)` in
-    /// place of x_0.
+    /// Steps for `y_u = x_0 + Σ_a x_a kernel[(u − a) mod N]`, and `factor · (x_0 + Σ_a x_a)`
+    /// instead of x_0.
     pub(super) fn convolution(
         &self,
         design: &Design,

@@ -203,7 +203,7 @@ impl Design {
         Self { len, size, factors, positions, order, cost, operations: (products, sums) }
     }
 
-    /// Without padding, at whatever cost.
+    /// Without padding, at any cost.
     pub fn exact(len: usize) -> Self {
         Self::over(len, len)
     }

@@ -6,7 +6,7 @@
 use super::cell::Cell;
 use crate::lanes::Form;
 
-/// Bounds are the same whatever the data, so asserting them in the tests of this crate is enough;
+/// Bounds are the same for any data, so asserting them in the tests of this crate is enough;
 /// elsewhere it would only multiply the build time.
 macro_rules! assert_bound {
     ($condition:expr) => {

@@ -5,7 +5,7 @@
 //! for all columns together. So each step does nothing but one small transform in many places, and
 //! each small transform is compiled once for a backend.
 
-/// Says that there is none.
+/// Stands for a missing one.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Where a step does its small transform `batch` times, side by side.
@@ -33,7 +33,7 @@ pub(super) struct Step {
     pub batch: usize,
     /// Where.
     pub runs: Vec<Run>,
-    /// Number of transforms, 1 or 2: a number in memory, so that there is one copy of the code.
+    /// Number of transforms, 1 or 2: a number in memory, so that the code exists once.
     pub passes: usize,
     /// Constants of the first transform and of the second.
     pub tables: [Vec<u64>; 2],

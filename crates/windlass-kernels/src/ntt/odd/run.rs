@@ -71,7 +71,7 @@ pub(crate) fn run<L: Lanes>(lanes: L, q: Modulus, axis: &OddAxis, direction: Dir
 }
 
 /// The loop `for j in first..R { .. }` written out, R ≤ 16: so that arrays become registers and
-/// bounds constants at once, whatever the compiler thinks of unrolling.
+/// bounds constants at once, for every decision of the compiler about unrolling.
 macro_rules! each {
     ($j:ident in $first:literal..$end:ident $body:block) => {
         each!(@ $j, $first, $end, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)

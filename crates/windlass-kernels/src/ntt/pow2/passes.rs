@@ -192,7 +192,7 @@ fn inverse_columns<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// Nodes by which their roots are fetched ahead: tables of many primes come from memory.
+/// How many nodes ahead their roots are fetched: tables of many primes come from memory.
 const AHEAD: usize = 16;
 
 #[inline(always)]

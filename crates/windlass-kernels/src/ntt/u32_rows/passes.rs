@@ -122,7 +122,7 @@ const fn opposite(i: usize) -> usize {
     3 * ((1 << (i + 1).ilog2()) - 1) - i
 }
 
-/// What the first pass of a transform reads in place of the row: words, to each of which one is
+/// What the first pass of a transform reads instead of the row: words, to each of which one is
 /// added.
 pub(super) type Source<'a> = Option<(&'a [Group], u32)>;
 

@@ -251,9 +251,9 @@ impl Ciphertext {
 
     /// Adds the error of a rounding that made the parts at `level`.
     ///
-    /// The first part may be chosen by whoever sees it, and so may its rounding: it counts as
-    /// random in the deviation, and as it is in the bound. Where the second part is zero, nothing
-    /// is random at all.
+    /// A party that sees the first part may choose it, and so may its rounding: it counts as random
+    /// in the deviation, and as it is in the bound. Where the second part is zero, nothing is
+    /// random at all.
     pub(super) fn add_rounding(&mut self, level: usize) {
         let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
         let count = 2 * self.slots();
@@ -323,8 +323,8 @@ impl Info {
         self.own.add_certain(deviation);
     }
 
-    /// Adds what [`ErrorModel::steered`] says of a factor, divided by a scale: in the own slots,
-    /// and in the whole ring.
+    /// Adds what [`ErrorModel::steered`] states about a factor, divided by a scale: in the own
+    /// slots, and in the whole ring.
     pub(crate) fn add_steered(&mut self, [own, whole]: [f64; 2]) {
         self.own.add_most(own);
         self.deviation += whole / ErrorModel::BOUND_FACTOR;

@@ -165,8 +165,8 @@ impl CkksContext {
     /// specifications share one context for as long as someone holds it.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for n, Δ or the base; [`Error::Rlwe`] for what the layer below
-    /// refuses, insecure sets among them.
+    /// [`Error::OutOfRange`] for n, Δ or the base; [`Error::Rlwe`] if the layer below refuses the
+    /// parameters, insecure sets among them.
     pub fn new(spec: &CkksSpec) -> Result<Arc<Self>> {
         Self::with_isa(spec, Isa::best())
     }

@@ -61,8 +61,8 @@ impl ErrorModel {
         all_ones(count) / 2.0
     }
 
-    /// The largest slot of r_1·s, over `count` coefficients, that whoever knows a ciphertext can
-    /// make the rounding r_1 of its product have: with a factor of so many free coefficients and
+    /// The largest slot of r_1·s, over `count` coefficients, that someone with a ciphertext can
+    /// cause in the rounding r_1 of its product: with a factor of so many free coefficients and
     /// slots of at most `magnitude`. A coefficient that rounds as it should takes one that is as
     /// random as residues of the prime are, of the mean square 1/12 of the scale's.
     pub(crate) fn steered(&self, count: usize, free: usize, magnitude: f64) -> f64 {

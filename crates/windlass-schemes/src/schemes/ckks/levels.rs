@@ -71,7 +71,7 @@ impl Engine {
         self.lowered(ct, level).map(Cow::into_owned)
     }
 
-    /// As [`Self::lower`], without a copy of what is there already.
+    /// As [`Self::lower`], without a copy.
     #[doc(hidden)]
     pub fn lowered<'a>(&self, ct: &'a Ciphertext, level: usize) -> Result<Cow<'a, Ciphertext>> {
         let ct = self.rescaled(ct)?;

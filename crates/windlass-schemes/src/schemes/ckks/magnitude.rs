@@ -2,10 +2,10 @@
 
 /// What is known of the absolute values of a vector of slots.
 ///
-/// The first `count` slots are its *entries*: what somebody means. Whatever stands in the slots
-/// beside them (zeros that fill a vector up, parts of sums that a folded matrix leaves) has a bound
-/// of its own, so that what is promised of the entries does not depend on it. Beside both there is a
-/// bound on the Euclidean norm of the entries, by which products with matrices are bounded.
+/// The first `count` slots are its *entries*, the values that the user means. The values in the
+/// other slots (zeros that pad a vector, parts of sums that a folded matrix leaves) have a separate
+/// bound, so that the bounds on the entries do not depend on them. A third bound is that on the
+/// Euclidean norm of the entries, which bounds products with matrices.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Magnitude {
     slots: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Magnitude {
     count: usize,
     /// Bound on each of the first `count` slots.
     entries: f64,
-    /// Bound on each of the others; 0 where there are none.
+    /// Bound on each of the others; 0 if all slots are entries.
     rest: f64,
     /// Bound on √Σ|m_j|² over the entries.
     norm: f64,
@@ -39,7 +39,7 @@ impl Magnitude {
         Self { slots: values.len(), count: first.len(), entries, rest, norm, limit: f64::INFINITY }
     }
 
-    /// What a file states of it: (entries, bound on the rest), where they are told apart.
+    /// What a file states of it: (entries, bound on the rest), if entries are distinguished.
     pub fn from_file(slots: usize, entries: f64, beside: Option<(usize, f64)>) -> Self {
         let (count, rest) = beside.unwrap_or((slots, 0.0));
         Self { slots, count, entries, rest, norm: f64::INFINITY, limit: f64::INFINITY }.tightened()
@@ -65,7 +65,7 @@ impl Magnitude {
         self.entries
     }
 
-    /// Bound on the slots beside the entries; 0 where there are none.
+    /// Bound on the slots beside the entries; 0 if all slots are entries.
     pub fn rest(&self) -> f64 {
         self.rest
     }
@@ -237,7 +237,8 @@ mod tests {
         }
     }
 
-    /// What is beside the entries of both is nobody's; what is an entry of one is one of the sum.
+    /// A slot beside the entries of both is not an entry of the sum; an entry of either is an entry
+    /// of the sum.
     #[test]
     fn entries_are_those_of_either() {
         let padded = |count, bound| Magnitude::of(8, bound).with_zeros_beside(count);

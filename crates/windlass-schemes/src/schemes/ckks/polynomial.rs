@@ -35,8 +35,8 @@ impl Polynomial {
     /// Σ c_k·x^k, lowest first.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] if there is
-    /// none at all.
+    /// [`Error::NotFinite`] for a coefficient that is not finite; [`Error::ShapeMismatch`] if there
+    /// are no coefficients.
     pub fn monomial(coefficients: &[f64]) -> Result<Self> {
         Self::new(coefficients, PowerBasis::Monomial)
     }

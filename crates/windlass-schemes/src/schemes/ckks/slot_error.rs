@@ -137,7 +137,7 @@ impl SlotError {
         self.certain += deviation;
     }
 
-    /// Adds what whoever sees ciphertexts may have put into one slot: its size there.
+    /// Adds what a party that sees ciphertexts may have put into one slot: its size there.
     pub(crate) fn add_most(&mut self, size: f64) {
         self.most += size;
     }

@@ -293,7 +293,7 @@ fn bootstrappers_refresh_lists_by_themselves() {
 }
 
 /// A list under a thin bootstrapping goes through its maps together: the same bits as one by one,
-/// whatever levels and factors the ciphertexts have, and on several threads.
+/// for any levels and factors of the ciphertexts, and on several threads.
 #[test]
 fn thin_lists_go_together() {
     for (case, order) in [(CASES[0], ORDERS[0]), (CASES[0], ORDERS[1]), (CASES[5], ORDERS[0])] {

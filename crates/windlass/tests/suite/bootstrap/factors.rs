@@ -56,7 +56,7 @@ fn factors_that_do_not_suit_are_refused() {
         }
         other => panic!("{list:?}: {other:?}"),
     };
-    assert!(refused(&[7, 5, 3]).contains("whole order"));
+    assert!(refused(&[7, 5, 3]).contains("p must have the same order"));
     assert!(refused(&[35]).contains("together"));
     assert!(refused(&[5, 21]).contains("only the first"));
 }

@@ -4,8 +4,8 @@
 use super::*;
 use windlass::bootstrap::{EvalStage, Order, StageName, Unpacking};
 
-/// (m, p, r, primes, weight), how elements come apart, by which stages, and how many stages there
-/// are inside of slots each way.
+/// (m, p, r, primes, weight), how elements are unpacked, the stages, and the number of stages
+/// inside the slots each way.
 const CASES: [((u64, u64, u32, usize, u32), Unpacking, Transform, usize); 7] = [
     ((64, 7, 1, 16, 6), Unpacking::Constants, Transform::BRUUN, 1),
     ((128, 127, 1, 16, 6), Unpacking::Constants, Transform::BRUUN, 1),

@@ -1,4 +1,4 @@
-//! Constants that somebody chooses who has seen the ciphertexts: roundings all one way.
+//! Constants of an attacker that has seen the ciphertexts: roundings all one way.
 
 use windlass::rlwe::SecretDistribution;
 use windlass::rlwe::noise::secret_norm_bound;
@@ -80,7 +80,7 @@ fn roundings_of_known_parts_towards_one_slot_stay_within_the_bound() {
 }
 
 /// A constant of n coefficients of the size of a prime can bring the second part's rounding to n/π
-/// in a slot; with the largest secret that there is, the bound must hold.
+/// in a slot; with the largest possible secret, the bound must hold.
 #[test]
 fn a_constant_of_full_size_may_steer_all_of_a_rounding() {
     const N: usize = 1 << 14;

@@ -1,5 +1,5 @@
-//! Vectors that do not fill their ciphertexts: what is promised of the entries holds whatever
-//! stands beside them.
+//! Vectors that do not fill their ciphertexts: the bounds on entries hold for any contents of the
+//! other slots.
 
 use windlass::circuits::{Folding, MatrixPlan, MatrixSpec, Polynomial};
 use windlass::needs::Products;

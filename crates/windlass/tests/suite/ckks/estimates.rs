@@ -14,7 +14,7 @@ use crate::fixture::keys;
 
 const N: usize = 256;
 
-/// How often each circuit runs, with keys of its own.
+/// How often each circuit runs, with separate keys.
 const KEYS: u64 = 24;
 
 /// Bits that a bound may be above the largest error that was seen, beside those that the deviation

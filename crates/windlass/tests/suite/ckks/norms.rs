@@ -70,7 +70,7 @@ fn a_loop_of_a_unitary_matrix_keeps_its_bounds() {
     }
 }
 
-/// A folded matrix: its row by the sum of its absolute values, what stands beside it apart.
+/// A folded matrix: its row by the sum of its absolute values, and the other slots separately.
 #[test]
 fn a_folded_matrix_is_bounded_by_its_own_rows() {
     let context: Context<Approximate> = Context::approximate(&spec(256, 40, 2)).unwrap();

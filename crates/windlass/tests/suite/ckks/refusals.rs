@@ -135,7 +135,7 @@ fn parameters_that_make_no_sense() {
     assert!(CkksContext::new(&spec).unwrap().rlwe().params().security().bits >= 128.0);
 }
 
-/// Numbers are shown as they were given, whatever their size.
+/// Numbers of any size are shown as they were given.
 #[test]
 fn messages_show_what_was_given() {
     let refusal = |refused: Result<Polynomial, Error>| refused.unwrap_err().to_string();
@@ -213,7 +213,7 @@ fn ciphertexts_of_other_keys() {
     }
 }
 
-/// In memory as in files, whatever the operation.
+/// In memory as in files, for any operation.
 #[test]
 fn ciphertexts_of_two_key_pairs_are_not_mixed() {
     let context: Context<Approximate> = Context::approximate(&spec(256, 40, 2)).unwrap();

@@ -58,7 +58,7 @@ fn polynomials_of_others_are_checked() {
         (&CUBES, 5, "does not take -2 to its digit"),
         (&FAR, 3, "does not take"),
         (&NEAR, 3, "precision 2 instead of 4"),
-        (&NOWHERE, 3, "no route"),
+        (&NOWHERE, 3, "neither a route nor a chain"),
     ] {
         match plan(method, p, 1).unwrap_err() {
             Error::Unplannable { strategy, reason } => {
@@ -69,7 +69,7 @@ fn polynomials_of_others_are_checked() {
     }
 }
 
-/// A halving of somebody's: C(x, 2), which is right for one digit and wrong for two.
+/// A custom halving: C(x, 2), which is right for one digit and wrong for two.
 #[derive(Debug)]
 struct Halved;
 
@@ -103,13 +103,13 @@ fn halvings_of_others_are_checked() {
         Error::Unplannable { strategy, reason } => assert!(strategy == "halved" && reason.contains(why), "{reason}"),
         other => panic!("{other}"),
     };
-    refused(3, 2, "does not take the low digits off");
-    refused(3, 1, "does not take the low digits off");
+    refused(3, 2, "does not remove the low digits of");
+    refused(3, 1, "does not remove the low digits of");
     let ternary = DigitSpec { method: Method::Of(&Halved), ..DigitSpec::new(3, 2, 1) };
     assert!(matches!(DigitRemoval::new(ternary), Err(Error::Unplannable { .. })));
 }
 
-/// A chain of somebody's.
+/// A custom chain.
 #[derive(Debug)]
 struct Chained(DigitChain);
 
@@ -162,11 +162,11 @@ fn chains_of_others_are_checked() {
     for (chain, p, why) in [
         (cubes(2), 3, "modulo 3^2 does not take"),
         (cubes(1), 5, "does not take"),
-        (of_later, 3, "comes later"),
-        (beyond_the_last, 3, "comes later"),
+        (of_later, 3, "uses a later product"),
+        (beyond_the_last, 3, "uses a later product"),
         (ending_in_0, 3, "ends in 0"),
-        (falling, 3, "rise in precision"),
-        (DigitChain { products: vec![], values: vec![] }, 3, "does not go to 3 digits"),
+        (falling, 3, "precision of its values must increase"),
+        (DigitChain { products: vec![], values: vec![] }, 3, "does not reach 3 digits"),
     ] {
         match plan(chain, p).unwrap_err() {
             Error::Unplannable { reason, .. } => assert!(reason.contains(why), "{reason}"),
@@ -175,7 +175,7 @@ fn chains_of_others_are_checked() {
     }
 }
 
-/// Twelve squares make a polynomial of degree 4096 on the way, which nobody would wait for.
+/// Twelve squares make a polynomial of degree 4096 on the way, which would take too long.
 #[test]
 fn chains_of_an_enormous_degree_are_refused() {
     let last = |k: usize| (0..=k).map(|j| i64::from(j == k)).collect::<Vec<i64>>();

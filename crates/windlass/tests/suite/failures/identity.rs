@@ -112,7 +112,8 @@ fn two_slot_orders_of_one_ring_are_kept_apart() {
     }
 }
 
-/// Many threads that ask for one set get one context; what nobody holds is forgotten.
+/// Many threads that ask for one set get one context. A context that is no longer held is
+/// forgotten.
 #[test]
 fn equal_parameters_are_one_context() {
     let spec = RlweSpec { digits: 2, ..chain(128, &[50, 49], &[50]) };

@@ -46,7 +46,7 @@ fn one_matrix_for_all_lines_has_small_constants_and_the_same_products() {
     }
 }
 
-/// A limit is held against what is held: constants that repeat stay ready where all of their values
+/// A limit counts the memory in use: constants that repeat stay ready where all of their values
 /// would not.
 #[test]
 fn limits_are_for_the_bytes_that_are_held() -> Result<(), Error> {

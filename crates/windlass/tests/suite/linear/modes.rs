@@ -76,8 +76,8 @@ fn constants_as_coefficients_take_no_more_bytes_than_they_need() {
     }
 }
 
-/// A clock by which run number k of whatever is measured takes k milliseconds: three runs of a
-/// hoist, three of one sum of 16 products, of five sums, four giant steps, and so on.
+/// A clock on which run number k of every measurement takes k milliseconds: three runs of a hoist,
+/// three of one sum of 16 products, of five sums, four giant steps, and so on.
 #[test]
 fn prices_are_the_least_times_by_the_clock() {
     let ring = ring(31, 2, 1);
@@ -135,7 +135,7 @@ fn trace_of(ring: &Arc<SlotRing>, slots: &[u64]) -> Plaintext {
     Plaintext::from_integers(ring, &traces).unwrap()
 }
 
-/// §8: O(log d) key switches. A step without a key of its own is made of two that have one.
+/// §8: O(log d) key switches. A step without a key is made of two that have one.
 #[test]
 fn traces_by_doubling_with_keys_for_baby_and_giant_steps() {
     for (ring, automorphisms) in
@@ -220,7 +220,7 @@ fn constants_of_another_plan_are_refused() {
     assert_eq!(clear.decrypt(&output), map(1).apply(&input).unwrap());
 }
 
-/// What a strategy of one's own proposes, for tests: anything.
+/// What a custom strategy proposes, for tests: anything.
 struct Own(fn(&Support<'_>) -> Vec<Proposal>);
 
 impl MapStrategy for Own {
@@ -271,8 +271,8 @@ fn strategies_of_ones_own() {
     let ring = ring(127, 2, 1);
     let map = LinearMap::matmul_1d(&ring, 0, |_, i, k| i + k).unwrap();
     static REFUSED: [(Own, &str); 5] = [
-        (Own(|_| Vec::new()), "no way to evaluate"),
-        (Own(|_| vec![Proposal::Doubling]), "no way to evaluate"),
+        (Own(|_| Vec::new()), "cannot evaluate a map of this form"),
+        (Own(|_| vec![Proposal::Doubling]), "cannot evaluate a map of this form"),
         (Own(|_| vec![Proposal::Routes(Vec::new())]), "0 routes"),
         (Own(|support| vec![Proposal::Routes(vec![Route::default(); support.elements.len()])]), "leads to 1"),
         (Own(wrong_rule), "does not fit the axes"),

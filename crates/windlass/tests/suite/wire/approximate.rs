@@ -189,7 +189,7 @@ fn nothing_turns_flooding_off() {
 }
 
 /// A file may state much of the slots that decryption leaves out, and little of its own; what is in
-/// its own is held against what it states of them.
+/// its own is checked against what it states about them.
 #[test]
 fn own_slots_are_held_against_their_own_bound() {
     let context = golden_context();

@@ -222,7 +222,7 @@ fn files_of_lists_are_bound_to_key_pair_and_scheme() {
         assert!(matches!(refused, Error::Wire(WireError::OtherContext { .. })), "{refused}");
     }
     let refused = context.load::<Ciphertext>(&path).unwrap_err();
-    assert!(refused.to_string().contains("expected a ciphertext, found a list of ciphertexts"), "{refused}");
+    assert!(refused.to_string().contains("expected a ciphertext, but found a list of ciphertexts"), "{refused}");
 }
 
 #[test]

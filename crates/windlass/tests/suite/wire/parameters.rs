@@ -1,4 +1,4 @@
-//! Parameter files: what each version said stays what it was, whatever the presets are now.
+//! Parameter files: the meaning of each version stays, even if presets change.
 
 use windlass::Params;
 use windlass::bootstrap::Ephemeral;

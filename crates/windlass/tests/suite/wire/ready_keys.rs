@@ -199,7 +199,7 @@ fn damaged_and_foreign_files_are_refused() {
     let packed = server.to_bytes().unwrap().0;
     let kinds = refusal(&context, &path, &packed);
     assert!(matches!(kinds, WireError::WrongKind { found: Some(Kind::EvaluationKeys), .. }), "{kinds}");
-    assert_eq!(kinds.to_string(), "expected evaluation keys, ready for use, found evaluation keys");
+    assert_eq!(kinds.to_string(), "expected evaluation keys, ready for use, but found evaluation keys");
     let other = context.with_scheme(Scheme::Bfv).unwrap();
     assert!(matches!(refusal(&other, &path, &bytes), WireError::OtherContext { .. }));
     let missing = wire_error(context.map_server(directory.path().join("none")));

@@ -69,7 +69,7 @@ fn sealed_keys_of_every_scheme_come_back() {
     assert!(again.windows(8).all(|bytes| bytes != window && bytes != b"correct "));
 }
 
-/// What shows in the header is told first: whether a passphrase is given, and which, is the same.
+/// Faults in the header are reported first: whether a passphrase is given, and which, is the same.
 #[test]
 fn keys_of_other_contexts_are_refused_before_a_passphrase() {
     let (exact, passphrase) = (golden_context(), golden_passphrase());
@@ -100,7 +100,7 @@ fn without_the_right_passphrase_nothing_is_read() {
     {
         let error = open_secret(SEALED, &Passphrase::new(wrong).unwrap()).unwrap_err();
         assert_eq!(error, WireError::WrongPassphrase, "{wrong}");
-        assert!(error.to_string().contains("cannot be told apart") && !error.to_string().contains("correct"));
+        assert!(error.to_string().contains("cannot distinguish the two") && !error.to_string().contains("correct"));
     }
     assert_eq!(Passphrase::new("").unwrap_err(), WireError::EmptyPassphrase);
     assert_eq!(format!("{right:?}"), "Passphrase(..)");
