@@ -258,7 +258,7 @@ mod tests {
             AppendixA { alpha: f64::NAN, ..found },
         ] {
             let spec = BootstrapSpec { appendix_a: Some(wrong), ..spec.clone() };
-            assert!(refused((7, 1), &spec).contains("do not fit"));
+            assert!(refused((7, 1), &spec).contains("must satisfy"));
         }
     }
 
