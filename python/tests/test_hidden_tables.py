@@ -74,11 +74,11 @@ def test_the_plain_way_is_refused_by_type(table: wl.Table, key: wl.OprfKey) -> N
         (wl.ParameterError, "number of rows", lambda: client.query([])),
         (wl.DTypeError, "a key", lambda: client.blind(1.5)),  # type: ignore[arg-type]
         (wl.ParameterError, "65535", lambda: client.blind(bytes(70_000))),
-        (wl.FileError, "points", lambda: key.blind_evaluate(points[:-1])),
-        (wl.FileError, "points", lambda: key.blind_evaluate(b"")),
+        (wl.FileError, "length of a point", lambda: key.blind_evaluate(points[:-1])),
+        (wl.FileError, "length of a point", lambda: key.blind_evaluate(b"")),
         (wl.FileError, "identity", lambda: key.blind_evaluate(bytes(32))),
         (wl.FileError, "cannot be read", lambda: client.blind("k1").finish(b"\xff" * 32)),
-        (wl.FileError, "another number", lambda: client.blind(["k1"]).finish(points * 2)),
+        (wl.FileError, "number of points", lambda: client.blind(["k1"]).finish(points * 2)),
         (wl.DTypeError, "bytes", lambda: key.blind_evaluate("points")),  # type: ignore[arg-type]
         (wl.HiddenKeysError, "another OPRF key", lambda: other.check_oprf_key(key)),
         (wl.HiddenKeysError, "not hidden", lambda: plain.check_oprf_key(key)),
