@@ -71,7 +71,10 @@ fn refusals_say_the_cause_and_what_to_ask_for() {
     let deep = reason(ParamSpec { depth: u32::MAX, ..spec() });
     assert!(deep.contains("no depth above") && deep.contains("plan_any_depth"), "{deep}");
     let deep = reason(ParamSpec { depth: 40, m: Some(1 << 14), ..spec() });
-    assert!(deep.contains("at m = 16384 at least") && deep.contains("ask for less depth"), "{deep}");
+    assert!(
+        deep.contains("at m = 16384 the modulus Q needs at least") && deep.contains("ask for less depth"),
+        "{deep}"
+    );
 }
 
 /// Modulo 127 a ring of 2^14 coefficients has 64 slots; the next prime that is 1 modulo 2^15 is
