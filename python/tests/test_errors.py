@@ -569,7 +569,7 @@ def test_refusals_of_plans_name_the_cause() -> None:
 
 def test_few_slots_are_warned_of() -> None:
     told: list[tuple[int, int]] = []
-    with pytest.warns(wl.FewSlotsWarning, match="has 2 slots .* take p = 65537"):
+    with pytest.warns(wl.FewSlotsWarning, match="has 2 slots .* use p = 65537"):
         context = wl.Context.plan(
             modulus=3, unlimited=True, progress=lambda done, count: told.append((done, count))
         )

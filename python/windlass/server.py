@@ -81,7 +81,8 @@ class TableServer:
     >>> import windlass as wl
     >>> table = wl.Table.from_items({"ada": b"1815", "alan": b"1912"})
     >>> with wl.TableServer(table, port=0) as server:
-    ...     wl.LookupService(server.url).ask(["alan", "grace"]) [b'1912', None]
+    ...     wl.LookupService(server.url).ask(["alan", "grace"])
+    [b'1912', None]
     """
 
     def __init__(

@@ -288,7 +288,10 @@ mod tests {
             cells.check_names(columns).err().map(|error| error.to_string())
         };
         for text in ["0.5, -1e3 \n1,2\n", "1,2\n3,4\n", "1,inf\n3,4\n", "nan,1\n3,4\n", ",1\n3,4\n"] {
-            assert!(refused(text, &[0, 1]).unwrap().contains("begin it with a line of column names"), "{text}");
+            assert!(
+                refused(text, &[0, 1]).unwrap().contains("a table must begin with a line of column names"),
+                "{text}"
+            );
         }
         assert!(refused("id,2,3\na,4,5\n", &[1, 2]).unwrap().contains("'2, 3'"));
         for text in ["x,2\n3,4\n", "nan,inf\n3,4\n", "2,1a\n3,4\n"] {

@@ -83,7 +83,7 @@ fn random(rng: &mut impl RngCore) -> Scalar {
 fn points(bytes: &[u8], what: &'static str) -> Result<Vec<RistrettoPoint>> {
     let refuse = |reason| Err(Error::BadPoints { what, reason });
     if bytes.is_empty() || !bytes.len().is_multiple_of(POINT) {
-        return refuse("its length is not a multiple of 32 bytes, the length of a point");
+        return refuse("the length is not a multiple of 32 bytes, the length of a point");
     }
     let mut points = Vec::with_capacity(bytes.len() / POINT);
     for bytes in bytes.chunks_exact(POINT) {
@@ -252,7 +252,7 @@ impl Blinding {
         const WHAT: &str = "the answer to the hidden keys";
         let points = points(evaluated, WHAT)?;
         if points.len() != self.inputs.len() {
-            return Err(Error::BadPoints { what: WHAT, reason: "it has another number of points than the question" });
+            return Err(Error::BadPoints { what: WHAT, reason: "the number of points is not that of the question" });
         }
         let output = |((input, blind), point): ((&Vec<u8>, &Scalar), RistrettoPoint)| {
             finalise(input, &(point * *Zeroizing::new(blind.invert())))

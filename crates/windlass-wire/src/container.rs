@@ -272,7 +272,7 @@ mod tests {
         foreign[7] ^= 1;
         assert_eq!(error(&foreign, &expected()), WireError::NotWindlass);
         assert_eq!(error(b"zone,country\n", &expected()), WireError::NotWindlass);
-        for (found, wanted) in [(1, "make it again"), (3, "use a newer Windlass")] {
+        for (found, wanted) in [(1, "make the file again"), (3, "use a newer Windlass")] {
             let mut other = bytes.clone();
             other[8] = found;
             let error = error(&other, &expected());

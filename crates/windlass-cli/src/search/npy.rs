@@ -174,12 +174,12 @@ mod tests {
         let refused = |kind, order, shape| parse(&file(1, &header(kind, order, shape), &[1, 2, 3, 4])).unwrap_err();
         assert!(refused("<f2", "False", "(1, 2)").contains("'<f2'"));
         assert!(refused("<i8", "False", "(1, 1)").contains("float32"));
-        assert!(refused("|i1", "True", "(2, 3)").contains("not 4 bytes"));
-        assert!(refused("|i1", "False", "(2, 3)").contains("not 4 bytes"));
+        assert!(refused("|i1", "True", "(2, 3)").contains("do not have 4 bytes"));
+        assert!(refused("|i1", "False", "(2, 3)").contains("do not have 4 bytes"));
         assert!(refused("|i1", "False", "(1, 2, 2)").contains("3 dimensions"));
-        assert!(refused("|i1", "False", "(18446744073709551615, 2)").contains("not 4 bytes"));
+        assert!(refused("|i1", "False", "(18446744073709551615, 2)").contains("do not have 4 bytes"));
         assert!(refused("|i1", "False", "(a, 2)").contains("shape"));
-        assert!(parse(&file(4, &header("|i1", "False", "(4,)"), &[1, 2, 3, 4])).unwrap_err().contains("version 4"));
+        assert!(parse(&file(4, &header("|i1", "False", "(4,)"), &[1, 2, 3, 4])).unwrap_err().contains("version is 4"));
         assert!(parse(b"id,x\n1,2\n").unwrap_err().contains("NumPy"));
     }
 }

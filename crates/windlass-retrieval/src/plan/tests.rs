@@ -96,7 +96,7 @@ fn hidden_rows_are_whole_up_to_a_bin_and_longer_ones_are_refused_with_the_limit(
     let (page, mut unstated) = (std::fs::read_to_string(page).unwrap(), Vec::new());
     for (count, least) in [(1, 8000), (1000, 8000), (1_000_000, 5000)] {
         let told = hidden(count, 20_000, &Wish::default()).unwrap_err().to_string();
-        let (_, most) = told.split_once("it has at most ").unwrap_or_else(|| panic!("{told}"));
+        let (_, most) = told.split_once("it allows at most ").unwrap_or_else(|| panic!("{told}"));
         let most: usize = most.split_once(' ').unwrap().0.parse().unwrap();
         println!("{count} rows: {most} bytes");
         assert!(most > least, "{count}: {most}");

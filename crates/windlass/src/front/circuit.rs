@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::lookup::IndexBits;
 use crate::schemes::clear::{Clear, ClearCiphertext};
 use crate::schemes::{self, ckks};
-use crate::switching::Switching;
+use crate::switching::{Arithmetic, Switching};
 
 use super::needs::NeedsKeys;
 
