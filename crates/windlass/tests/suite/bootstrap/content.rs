@@ -21,7 +21,7 @@ fn thin_bootstrapping_refuses_elements() {
         assert_eq!(toy.plan.check(&ct).err(), refusal);
     }
     let message = BootstrapError::NotIntegers.to_string();
-    assert!(message.contains("packed") && message.contains("assume_integers"), "{message}");
+    assert!(message.contains("Mode::Packed") && message.contains("assume_integers"), "{message}");
     // The caller's word is taken: true, and it works; false, and this is what the refusal is for.
     for (plaintext, kept) in [(&integers, true), (&elements, false)] {
         let image = server.refresh(&encrypt(plaintext).assume_integers()).unwrap();
