@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::Arithmetic;
 use windlass::needs::{KeyRequest, Products};
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor};
