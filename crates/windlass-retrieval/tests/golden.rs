@@ -130,7 +130,7 @@ fn hidden_tables_are_read_and_made_alike() {
 fn schemas_of_the_first_hidden_tables_are_refused_with_what_to_do() {
     let text = std::fs::read(place("schema-hidden.json")).unwrap();
     let Err(Error::BadSchema { reason }) = Schema::from_json(&text) else { panic!("refused") };
-    assert!(reason.contains("version 2") && reason.contains("make the table anew"), "{reason}");
+    assert!(reason.contains("version 2") && reason.contains("make a new table"), "{reason}");
     let dir = tempfile::tempdir().unwrap();
     let manifest = serde_json::json!({
         "revision": 0,
@@ -140,7 +140,7 @@ fn schemas_of_the_first_hidden_tables_are_refused_with_what_to_do() {
     });
     std::fs::write(dir.path().join("table.json"), manifest.to_string()).unwrap();
     let told = Table::open(dir.path(), true).unwrap_err();
-    assert!(matches!(&told, Error::BadFile { reason, .. } if reason.contains("make the table anew")), "{told}");
+    assert!(matches!(&told, Error::BadFile { reason, .. } if reason.contains("make a new table")), "{told}");
 }
 
 #[test]
