@@ -135,9 +135,11 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_everything_public_is_in_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
     pages = importlib.import_module("reference").build()
-    assert {"context.md", "ciphertext.md", "errors.md", "functions.md", "index.md"} <= set(pages)
+    assert {"context.md", "ciphertext.md", "windlass.errors.md", "functions.md", "index.md"} <= set(
+        pages
+    )
     assert "## generate_keys" in pages["context.md"]
-    assert "OutOfMemory" in pages["errors.md"]
+    assert "OutOfMemory" in pages["windlass.errors.md"]
     # Words of the extension, which the stubs do not have.
     assert wl.Context.__doc__ is not None
     assert wl.Context.__doc__.split("\n")[0] in pages["context.md"]
