@@ -402,7 +402,7 @@ def test_what_does_not_belong(wide: Any) -> None:
             ShardedLinear(CONTEXT, W, blocks=blocks)
     with pytest.raises(wl.ParameterError, match="CPUs"):
         ShardedLinear(CONTEXT, W, workers=1000)
-    with pytest.raises(wl.ParameterError, match="at least one"):
+    with pytest.raises(wl.ParameterError, match="at least 1"):
         ShardedLinear(CONTEXT, W, workers=0)
 
 
