@@ -104,7 +104,8 @@ impl DecryptionFormula {
         if prime == 2 { (whole / 2).saturating_sub(1) } else { (whole - 1) / 2 }
     }
 
-    /// The least number of digits that hold a part of this size to both sides; 64 if there is none.
+    /// The smallest number of digits that hold every part from −bound to bound; 64 if no smaller one
+    /// does.
     pub fn digits_for(prime: u64, bound: u64) -> u32 {
         (1..64).find(|&digits| Self::held_by(prime, digits) >= bound).unwrap_or(64)
     }

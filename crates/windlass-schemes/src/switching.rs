@@ -77,7 +77,7 @@ pub trait Arithmetic: Sync {
 
 /// Automorphisms: the key switch in its three reusable parts.
 ///
-/// A sum of many automorphisms pays for each part as seldom as it can: decompose-and-extend once
+/// A sum of many automorphisms repeats no part that can be shared: decompose-and-extend runs once
 /// per hoisted ciphertext (Halevi–Shoup 2018, §5), products with constants and keys in base `QP`,
 /// and one mod-down at the end (double hoisting).
 ///
