@@ -66,7 +66,7 @@ impl Comparison {
     pub fn apply<E: Evaluator>(&self, evaluator: &E, a: &E::Ciphertext, b: &E::Ciphertext) -> Result<E::Ciphertext> {
         check_integers(&self.name, evaluator, [a, b])?;
         let difference = evaluator.sub(a, b)?;
-        evaluator.run(&difference, &|evaluator, x| self.function.apply(evaluator, x))
+        evaluator.with_refreshes(&difference, &|evaluator, x| self.function.apply(evaluator, x))
     }
 }
 
@@ -121,6 +121,6 @@ impl Membership {
         let differences: Vec<E::Ciphertext> =
             list.par_iter().map(|value| evaluator.sub(x, value)).collect::<Result<_>>()?;
         let product = product_of_many(evaluator, &differences)?;
-        evaluator.run(&product, &|evaluator, product| self.is_zero.apply(evaluator, product))
+        evaluator.with_refreshes(&product, &|evaluator, product| self.is_zero.apply(evaluator, product))
     }
 }

@@ -50,7 +50,7 @@ impl InnerProduct {
     pub fn apply<E: Evaluator>(&self, evaluator: &E, a: &E::Ciphertext, b: &E::Ciphertext) -> Result<E::Ciphertext> {
         check_inputs(&self.total, evaluator, [a, b])?;
         let product = evaluator.multiply(a, b)?;
-        evaluator.run(&product, &|evaluator, product| self.total.apply(evaluator, product))
+        evaluator.with_refreshes(&product, &|evaluator, product| self.total.apply(evaluator, product))
     }
 }
 

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let images: Vec<[Poly<Eval>; 2]> = constants.iter().map(|x| [x.mul(x), x.clone()]).collect();
     let values: Vec<Values> = constants.iter().cloned().map(Values::from).collect();
     let unpack = |constants: &[Values]| {
-        let row = |k: usize| (0..d).map(|j| ([&images[j][0], &images[j][1]], &constants[(j + k) % d])).collect();
+        let row = |k: usize| (0..d).map(|j| ([&images[j][0], &images[j][1]], Some(&constants[(j + k) % d]))).collect();
         Poly::dot_pairs(&ring, &basis, &(0..d).map(row).collect::<Vec<_>>())
     };
     let of_images = unpack(&values)[d - 1][0].data();

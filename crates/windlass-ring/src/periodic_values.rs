@@ -374,7 +374,7 @@ mod tests {
             assert!(values[0].0.is_periodic() && !values[1].0.is_periodic(), "m = {m}");
             let inputs: Vec<Poly<Eval>> =
                 (2..6).map(|k| Poly::from_signed(&ring, &basis, &element(k)).into_eval()).collect();
-            let terms = inputs.iter().zip(&values).map(|(x, (y, _))| ([x, &inputs[0]], y)).collect();
+            let terms = inputs.iter().zip(&values).map(|(x, (y, _))| ([x, &inputs[0]], Some(y))).collect();
             let [first, second] = Poly::dot_pairs(&ring, &basis, &[terms]).swap_remove(0);
             let whole: Vec<Poly<Eval>> = values.iter().map(|(y, _)| y.expanded()).collect();
             assert!(whole.iter().zip(&elements).all(|(y, a)| *y == Poly::from_signed(&ring, &basis, a).into_eval()));

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use windlass_kernels::rows;
-use windlass_kernels::{Automorphism, Isa, Modulus, ntt};
+use windlass_kernels::{Automorphism, Modulus, ntt};
 use zeroize::Zeroize;
 
 use crate::basis::Basis;
@@ -173,21 +173,19 @@ impl<R: Representation> Poly<R> {
 
     /// `self + other`.
     pub fn plus(&self, other: &Self) -> Self {
-        self.combined(other, rows::add)
+        self.check(other);
+        let mut out = Self::unspecified(&self.ring, &self.basis);
+        let isa = self.ring.isa();
+        out.fill(|index, q, x| rows::add(isa, q, x, self.row_of(index), other.row_of(index)));
+        out
     }
 
     /// `self - other`.
     pub fn minus(&self, other: &Self) -> Self {
-        self.combined(other, rows::sub)
-    }
-
-    fn combined(&self, other: &Self, f: impl Fn(Isa, Modulus, &mut [u64], &[u64], &[u64]) + Sync) -> Self {
         self.check(other);
         let mut out = Self::unspecified(&self.ring, &self.basis);
-        let ring = &self.ring;
-        ring.for_each_row(&mut out.data, |row, x| {
-            f(ring.isa(), ring.modulus(self.basis.index(row)), x, self.row(row), other.row(row));
-        });
+        let isa = self.ring.isa();
+        out.fill(|index, q, x| rows::sub(isa, q, x, self.row_of(index), other.row_of(index)));
         out
     }
 
@@ -211,7 +209,7 @@ impl<R: Representation> Poly<R> {
         self.fill(|_, q, x| rows::mul_scalar_assign(isa, q, x, q.reduce(factor(q))));
     }
 
-    /// `factors[row]·row` on the rows of the basis, zero on the other rows of `wide`.
+    /// `factors[row]·row` on the rows of the basis, zero on the other rows of `larger`.
     pub fn embed_times(&self, larger: &Basis, factors: &[u64]) -> Self {
         let isa = self.ring.isa();
         let mut out = Self::unspecified(&self.ring, larger);
@@ -222,8 +220,8 @@ impl<R: Representation> Poly<R> {
         out
     }
 
-    /// `Σ_j factors_j\[row\]·x_j` over `wide`, for x_j over bases in it: a row that x_j has not is
-    /// zero. One pass over the rows of all x_j.
+    /// `Σ_j factors_j\[row\]·x_j` over `larger`, for x_j over bases in it. A row that x_j does not
+    /// have counts as zero. One pass over the rows of all x_j.
     pub fn combination(ring: &Arc<Ring>, larger: &Basis, terms: &[(&Self, &[u64])]) -> Self {
         debug_assert!(terms.iter().all(|(x, _)| x.basis.indices().all(|index| larger.row_of(index).is_some())));
         let isa = ring.isa();
@@ -301,7 +299,11 @@ impl Poly<Eval> {
 
     /// `self * other`.
     pub fn mul(&self, other: &Self) -> Self {
-        self.combined(other, rows::mul)
+        self.check(other);
+        let mut out = Self::unspecified(&self.ring, &self.basis);
+        let isa = self.ring.isa();
+        out.fill(|index, q, x| rows::mul(isa, q, x, self.row_of(index), other.row_of(index)));
+        out
     }
 
     /// `self += x * y`.

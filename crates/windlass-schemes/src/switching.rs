@@ -63,15 +63,25 @@ pub trait Arithmetic: Sync {
     /// `c · a` for a prepared constant.
     fn multiply_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
 
-    /// Runs a circuit. A scheme that can refresh may refresh the input, or values inside, if the
-    /// result would be left with too little capacity to be refreshed itself. The other schemes just
-    /// run it.
-    fn run(
+    /// A circuit on an input. A scheme that can refresh may refresh the input, or values inside, if
+    /// the result would be left with too little capacity to be refreshed itself. The default
+    /// evaluates the circuit once.
+    fn with_refreshes(
         &self,
         input: &Self::Ciphertext,
         circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
     ) -> Result<Self::Ciphertext> {
         circuit(self, input)
+    }
+
+    /// [`Self::with_refreshes`].
+    #[deprecated(since = "0.3.0", note = "use with_refreshes")]
+    fn run(
+        &self,
+        input: &Self::Ciphertext,
+        circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        self.with_refreshes(input, circuit)
     }
 }
 

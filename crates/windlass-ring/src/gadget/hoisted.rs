@@ -6,6 +6,7 @@
 //! of a linear map. So each key and each constant is read from memory once, for several ciphertexts
 //! as for one.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -104,75 +105,69 @@ pub fn dot_moved(
     let unspecified = |_: &Weights<'_>| std::array::from_fn(|_| Poly::unspecified(ring, basis));
     let mut out: Vec<Vec<[Poly<Coeff>; 2]>> =
         ciphertexts.iter().map(|_| sums.iter().map(unspecified).collect()).collect();
-    let inputs = ciphertexts.iter().map(Vec::len).max().unwrap_or(0);
-    ring.with_scratch(2 * inputs, |inputs| {
+    let images = ciphertexts.iter().map(Vec::len).max().unwrap_or(0);
+    ring.with_scratch(2 * images, |scratch| {
         for row in 0..basis.len() {
+            let index = basis.index(row);
             for (moved, out) in ciphertexts.iter().zip(&mut out) {
+                let images = write_images(index, moved, scratch);
                 let out = out.iter_mut().flatten().map(|poly| poly.rows_mut().row_mut(row)).collect();
-                dot_row(ring, basis.index(row), inputs, moved, sums, out);
+                for_each_columns(ring.n(), out, |columns, out| {
+                    let first = columns.start;
+                    products::add_up(ring, index, first, products_of_columns(columns, out, &images, sums));
+                });
             }
         }
     });
     out.into_iter().map(|pairs| pairs.into_iter().map(|pair| pair.map(Poly::assume_eval)).collect()).collect()
 }
 
-/// All sums of one ciphertext modulo one prime: `rest` has two rows for each.
-fn dot_row(
-    ring: &Ring,
-    index: usize,
-    inputs: &mut RowBuffer,
-    moved: &[Moved<'_>],
-    sums: &[Weights<'_>],
-    mut rest: Vec<&mut [u64]>,
-) {
-    let threads = rayon::current_num_threads();
-    let mut split = inputs.split_mut();
+/// The moved products of one ciphertext modulo one prime, written to scratch memory.
+fn write_images<'a>(index: usize, moved: &[Moved<'_>], scratch: &'a mut RowBuffer) -> Vec<[&'a [u64]; 2]> {
+    let mut rows = scratch.split_mut();
     let write = |(moved, pair): (&Moved<'_>, &mut [&mut [u64]])| {
         let [first, second] = pair else { unreachable!("rows in pairs") };
         moved.write(index, [first, second]);
     };
-    if threads > 1 {
-        moved.par_iter().zip(split.par_chunks_mut(2)).for_each(write);
+    if rayon::current_num_threads() > 1 {
+        moved.par_iter().zip(rows.par_chunks_mut(2)).for_each(write);
     } else {
-        moved.iter().zip(split.chunks_mut(2)).for_each(write);
+        moved.iter().zip(rows.chunks_mut(2)).for_each(write);
     }
-    let inputs: Vec<[&[u64]; 2]> = split.chunks(2).map(|pair| [&*pair[0], &*pair[1]]).collect();
-    let width = match threads {
-        1 => ring.n(),
-        _ => ring.n().div_ceil(2 * threads).next_multiple_of(COLUMNS),
-    };
-    let mut tasks = Vec::new();
-    for start in (0..ring.n()).step_by(width) {
-        let length = width.min(ring.n() - start);
-        let (now, later): (Vec<_>, Vec<_>) = rest.into_iter().map(|row| row.split_at_mut(length)).unzip();
-        rest = later;
-        tasks.push((start, now));
-    }
-    let sum = |(start, out)| add_up(ring, index, start, out, &inputs, sums);
-    if threads > 1 { tasks.into_par_iter().for_each(sum) } else { tasks.into_iter().for_each(sum) }
+    let mut rows = rows.into_iter().map(|row| &*row);
+    moved.iter().map(|_| [(); 2].map(|()| rows.next().expect("two rows for each image"))).collect()
 }
 
-/// The columns from `start` of all sums modulo one prime.
-fn add_up(ring: &Ring, index: usize, start: usize, out: Vec<&mut [u64]>, inputs: &[[&[u64]; 2]], sums: &[Weights<'_>]) {
-    let (isa, q) = (ring.isa(), ring.modulus(index));
-    let Some(length) = out.first().map(|row| row.len()) else { return };
-    let columns = start..start + length;
-    let mut out = out;
-    let (pairs, _) = out.as_chunks_mut::<2>();
-    let mut products = Vec::with_capacity(sums.len());
-    for (out, sum) in pairs.iter_mut().zip(sums) {
-        let mut terms = Vec::with_capacity(sum.len());
-        for &(j, constant) in sum {
-            if let Some(constant) = constant {
-                terms.push((inputs[j].map(|half| &half[columns.clone()]), constant));
-            }
-        }
-        products.push(Products { out: out.each_mut().map(|row| &mut **row), terms });
+/// Runs `f(columns, rows)` on pieces of rows of n columns that together are the whole rows: a few
+/// pieces for each thread.
+fn for_each_columns(n: usize, mut rows: Vec<&mut [u64]>, f: impl Fn(Range<usize>, Vec<&mut [u64]>) + Sync) {
+    let threads = rayon::current_num_threads();
+    if threads == 1 {
+        return f(0..n, rows);
     }
-    products::add_up(ring, index, start, products);
-    for (out, sum) in pairs.iter_mut().zip(sums) {
-        for (j, _) in sum.iter().filter(|(_, constant)| constant.is_none()) {
-            out.iter_mut().zip(inputs[*j]).for_each(|(out, x)| rows::add_assign(isa, q, out, &x[columns.clone()]));
-        }
+    let width = n.div_ceil(2 * threads).next_multiple_of(COLUMNS);
+    let mut pieces = Vec::new();
+    for start in (0..n).step_by(width) {
+        let columns = start..n.min(start + width);
+        let piece: Vec<_> =
+            rows.iter_mut().map(|row| row.split_off_mut(..columns.len()).expect("columns are left")).collect();
+        pieces.push((columns, piece));
     }
+    pieces.into_par_iter().for_each(|(columns, piece)| f(columns, piece));
+}
+
+/// The terms of all sums in some columns; `out` has two rows for each sum.
+fn products_of_columns<'a, 'b>(
+    columns: Range<usize>,
+    out: Vec<&'b mut [u64]>,
+    images: &[[&'a [u64]; 2]],
+    sums: &[Weights<'a>],
+) -> Vec<Products<'a, 'b>> {
+    let (mut out, mut products) = (out.into_iter(), Vec::with_capacity(sums.len()));
+    for sum in sums {
+        let out = [(); 2].map(|()| out.next().expect("two rows for each sum"));
+        let terms = sum.iter().map(|&(j, constant)| (images[j].map(|half| &half[columns.clone()]), constant));
+        products.push(Products::new(out, terms));
+    }
+    products
 }

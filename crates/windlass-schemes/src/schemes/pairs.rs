@@ -159,10 +159,10 @@ impl<R: SchemeMetadata> Switching for R {
         if !moved.is_empty() {
             let steps = keys_and_permutations(self.evaluation_keys(), &moved)?;
             let parts = a.digits.sum_automorphisms(context(self), &a.addend, &steps)?;
-            let mut images = moved.iter().map(|&t| image_of(self, a, t));
-            let mut known = images.next().ok_or_else(no_terms)?;
-            images.for_each(|image| self.add_metadata(&mut known, &image));
-            sum = Some(Extended { ct: known.with_polys(parts.into()), level });
+            let mut images = moved.iter().map(|&t| metadata_of_image(self, a, t));
+            let mut metadata = images.next().ok_or_else(no_terms)?;
+            images.for_each(|image| self.add_metadata(&mut metadata, &image));
+            sum = Some(Extended { ct: metadata.with_polys(parts.into()), level });
         }
         for _ in moved.len()..elements.len() {
             let own = self.extend(&a.ct)?;
@@ -189,17 +189,16 @@ impl<R: SchemeMetadata> Switching for R {
             return list.iter().map(|a| self.dot_hoisted(a, elements, rows)).collect();
         };
         let steps = keys_and_permutations(self.evaluation_keys(), elements)?;
-        let sums: Vec<Weights<'_>> =
-            rows.iter().map(|row| row.iter().map(|&(j, c)| (j, c.map(R::values))).collect()).collect();
-        let known_of = |a| {
-            let images: Vec<R::Ciphertext> = elements.iter().map(|&t| image_of(self, a, t)).collect();
-            let known = |row: &MixedRow<'_, _>| row_of(self, level, row.iter().map(|&(j, c)| (&images[j], c)));
-            rows.iter().map(known).collect::<Result<Vec<R::Ciphertext>>>()
-        };
-        let known: Vec<Vec<R::Ciphertext>> = list.iter().map(known_of).collect::<Result<_>>()?;
+        let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            sums.push(row.iter().map(|&(j, constant)| (j, constant.map(R::values))).collect());
+        }
+        let mut metadata = Vec::with_capacity(list.len());
+        for a in list {
+            metadata.push(metadata_of_rows(self, a, elements, rows)?);
+        }
         let pairs = switching::dot_automorphisms(context(self), &digits_and_addends(list), &steps, &sums)?;
-        let wrap = |(ct, pair): (&R::Ciphertext, [_; 2])| Extended { ct: ct.with_polys(pair.into()), level };
-        Ok(known.iter().zip(pairs).map(|(known, pairs)| known.iter().zip(pairs).map(wrap).collect()).collect())
+        Ok(metadata.iter().zip(pairs).map(|(metadata, pairs)| extended_of(metadata, pairs, level)).collect())
     }
 
     fn extend(&self, a: &R::Ciphertext) -> Result<Self::Extended> {
@@ -224,34 +223,13 @@ impl<R: SchemeMetadata> Switching for R {
         }
         check_rows(inputs.len(), rows)?;
         let level = first.level;
-        let mut known = Vec::with_capacity(rows.len());
-        let mut products = Vec::with_capacity(rows.len());
+        let (mut metadata, mut sums) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
         for row in rows {
-            known.push(row_of(self, level, row.iter().map(|&(j, c)| (&inputs[j].ct, c)))?);
-            let mut terms = Vec::with_capacity(row.len());
-            for &(j, constant) in row {
-                if let Some(constant) = constant {
-                    terms.push((halves(&inputs[j].ct), R::values(constant)));
-                }
-            }
-            if !terms.is_empty() {
-                products.push(terms);
-            }
+            metadata.push(metadata_of_sum(self, level, row.iter().map(|&(j, c)| (&inputs[j].ct, c)))?);
+            sums.push(row.iter().map(|&(j, c)| (halves(&inputs[j].ct), c.map(R::values))).collect());
         }
-        let qp = context(self).base_qp(level);
-        let mut pairs = Poly::dot_pairs(context(self).ring(), &qp, &products).into_iter();
-        // What comes with the constant 1 is added to the products, or to the first of its kind.
-        let finish = |(row, ct): (&MixedRow<'_, R::Constant>, R::Ciphertext)| {
-            let product = row.iter().any(|(_, c)| c.is_some()).then(|| pairs.next().expect("one for each row"));
-            let mut plain = row.iter().filter(|(_, c)| c.is_none()).map(|&(j, _)| halves(&inputs[j].ct));
-            let mut pair = match product {
-                Some(pair) => pair,
-                None => plain.next().ok_or_else(no_terms)?.map(Poly::clone),
-            };
-            plain.for_each(|terms| pair.iter_mut().zip(terms).for_each(|(x, y)| x.add_assign(y)));
-            Ok(Extended { ct: ct.with_polys(pair.into()), level })
-        };
-        rows.iter().zip(known).map(finish).collect()
+        let pairs = Poly::dot_pairs(context(self).ring(), &context(self).base_qp(level), &sums);
+        Ok(extended_of(&metadata, pairs, level))
     }
 
     fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
@@ -330,8 +308,13 @@ fn halves(ct: &impl RlweCiphertext) -> [&Poly<Eval>; 2] {
     [&ct.parts()[0], &ct.parts()[1]]
 }
 
-/// The metadata of an image under θ_t in base `QP`, around no polynomials.
-fn image_of<R: SchemeMetadata>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
+/// Pairs in base `QP` of a level with their metadata.
+fn extended_of<C: RlweCiphertext>(metadata: &[C], pairs: Vec<[Poly<Eval>; 2]>, level: usize) -> Vec<Extended<C>> {
+    metadata.iter().zip(pairs).map(|(ct, pair)| Extended { ct: ct.with_polys(pair.into()), level }).collect()
+}
+
+/// The metadata of an image under θ_t in base `QP`, with no polynomials.
+fn metadata_of_image<R: SchemeMetadata>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
     let mut image = a.ct.with_polys(Vec::new());
     rules.add_noise(&mut image, a.digits.level(), Growth::InnerProduct(t));
     image
@@ -353,8 +336,20 @@ fn apply_automorphism<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -
     rules.accept_result("automorphism", (a, level), out)
 }
 
-/// The metadata of a sum of products, around no polynomials.
-fn row_of<'a, R: SchemeMetadata>(
+/// The metadata of the sums of [`Switching::dots_hoisted`] for one ciphertext, with no polynomials.
+fn metadata_of_rows<R: SchemeMetadata>(
+    rules: &R,
+    a: &Hoisted<R::Ciphertext>,
+    elements: &[u64],
+    rows: &[MixedRow<'_, R::Constant>],
+) -> Result<Vec<R::Ciphertext>> {
+    let images: Vec<R::Ciphertext> = elements.iter().map(|&t| metadata_of_image(rules, a, t)).collect();
+    let level = a.digits.level();
+    rows.iter().map(|row| metadata_of_sum(rules, level, row.iter().map(|&(j, c)| (&images[j], c)))).collect()
+}
+
+/// The metadata of a sum of products, with no polynomials.
+fn metadata_of_sum<'a, R: SchemeMetadata>(
     rules: &R,
     level: usize,
     terms: impl Iterator<Item = (&'a R::Ciphertext, Option<&'a R::Constant>)>,

@@ -61,12 +61,21 @@ pub trait Circuit<E: Switching + 'static>: NeedsKeys {
         0
     }
 
-    /// The output. The part that goes through [`Arithmetic::run`] is refreshed as a whole if needed;
+    /// The output. The part that goes through [`Arithmetic::with_refreshes`] is refreshed as a whole if needed;
     /// the rest is refreshed operation by operation.
     ///
     /// # Errors
     /// Errors of the evaluator.
-    fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: Self::Input<'_>) -> Result<E::Ciphertext>;
+    fn evaluate(&self, prepared: &Self::Prepared, evaluator: &E, input: Self::Input<'_>) -> Result<E::Ciphertext>;
+
+    /// [`Self::evaluate`].
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated(since = "0.3.0", note = "use evaluate")]
+    fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: Self::Input<'_>) -> Result<E::Ciphertext> {
+        self.evaluate(prepared, evaluator, input)
+    }
 }
 
 /// A circuit with several input and several output ciphertexts, which also has a form with one of
@@ -79,12 +88,26 @@ pub trait GridCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'
     ///
     /// # Errors
     /// Errors of the evaluator; [`crate::Error::ShapeMismatch`] if the number of inputs differs.
-    fn run_grid(
+    fn evaluate_grid(
         &self,
         prepared: &Self::Prepared,
         evaluator: &E,
         inputs: &[E::Ciphertext],
     ) -> Result<Vec<E::Ciphertext>>;
+
+    /// [`Self::evaluate_grid`].
+    ///
+    /// # Errors
+    /// As there.
+    #[deprecated(since = "0.3.0", note = "use evaluate_grid")]
+    fn run_grid(
+        &self,
+        prepared: &Self::Prepared,
+        evaluator: &E,
+        inputs: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
+        self.evaluate_grid(prepared, evaluator, inputs)
+    }
 }
 
 /// A circuit with one input and one output that also takes a list of inputs at once:
@@ -94,7 +117,7 @@ pub trait ListCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'
     ///
     /// # Errors
     /// Errors of the evaluator.
-    fn run_list(
+    fn evaluate_list(
         &self,
         prepared: &Self::Prepared,
         evaluator: &E,
@@ -105,7 +128,7 @@ pub trait ListCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'
 macro_rules! of_lists {
     ($($engine:ty, $ciphertext:ty, $representation:ty;)*) => {
         $(impl ListCircuit<$engine> for LinearPlan<$representation> {
-            fn run_list(
+            fn evaluate_list(
                 &self,
                 prepared: &Self::Prepared,
                 engine: &$engine,
@@ -146,8 +169,8 @@ macro_rules! of_plans {
                 prepared.bytes()
             }
 
-            fn run(&self, prepared: &Self::Prepared, engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
-                engine.run(input, &|engine, x| self.apply(prepared, engine, x))
+            fn evaluate(&self, prepared: &Self::Prepared, engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
+                engine.with_refreshes(input, &|engine, x| self.apply(prepared, engine, x))
             }
         }
 
@@ -157,7 +180,7 @@ macro_rules! of_plans {
                 products(self).grid().columns()
             }
 
-            fn run_grid(
+            fn evaluate_grid(
                 &self,
                 prepared: &Self::Prepared,
                 engine: &$engine,
@@ -184,15 +207,15 @@ macro_rules! of_one {
                 Ok(())
             }
 
-            fn run(&self, (): &(), engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
-                engine.run(input, &|engine, x| self.apply(engine, x))
+            fn evaluate(&self, (): &(), engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
+                engine.with_refreshes(input, &|engine, x| self.apply(engine, x))
             }
         })*
     };
 }
 
 /// Circuits with two inputs and nothing to prepare, on one engine. After the operation that combines
-/// both inputs, they run the rest through [`Arithmetic::run`] themselves.
+/// both inputs, they run the rest through [`Arithmetic::with_refreshes`] themselves.
 macro_rules! of_two {
     ($engine:ty, $ciphertext:ty; $($circuit:ty: $second:ty, $level:expr;)*) => {
         $(impl Circuit<$engine> for $circuit {
@@ -209,7 +232,7 @@ macro_rules! of_two {
                 Ok(())
             }
 
-            fn run(&self, (): &(), engine: &$engine, (a, b): Self::Input<'_>) -> Result<$ciphertext> {
+            fn evaluate(&self, (): &(), engine: &$engine, (a, b): Self::Input<'_>) -> Result<$ciphertext> {
                 self.apply(engine, a, b)
             }
         })*
@@ -256,8 +279,8 @@ macro_rules! exact_circuits {
                 self.weights().prepare_at(engine, level)
             }
 
-            fn run(&self, prepared: &Self::Prepared, engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
-                engine.run(input, &|engine, x| self.apply(prepared, engine, x))
+            fn evaluate(&self, prepared: &Self::Prepared, engine: &$engine, input: &$ciphertext) -> Result<$ciphertext> {
+                engine.with_refreshes(input, &|engine, x| self.apply(prepared, engine, x))
             }
         }
 
@@ -273,7 +296,7 @@ macro_rules! exact_circuits {
                 Ok(())
             }
 
-            fn run(&self, (): &(), engine: &$engine, bits: &[$ciphertext]) -> Result<$ciphertext> {
+            fn evaluate(&self, (): &(), engine: &$engine, bits: &[$ciphertext]) -> Result<$ciphertext> {
                 self.select(engine, bits)
             }
         }
@@ -303,7 +326,7 @@ impl Circuit<ckks::Engine> for Polynomial {
         Ok(())
     }
 
-    fn run(&self, (): &(), evaluator: &ckks::Engine, input: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+    fn evaluate(&self, (): &(), evaluator: &ckks::Engine, input: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
         evaluator.evaluate(self, input)
     }
 }

@@ -70,12 +70,12 @@ impl<F: Family> Server<F> {
         if let Some((refreshed, plain)) = F::refreshing(&self.engine, &self.refreshers)
             && let Err(missing) = self.check_request(&request, level.max(refreshed))
         {
-            return circuit.run(&prepared, &plain, input).map_err(|error| match error {
+            return circuit.evaluate(&prepared, &plain, input).map_err(|error| match error {
                 Error::CapacityExhausted { .. } => missing,
                 other => other,
             });
         }
-        circuit.run(&prepared, &self.engine, input)
+        circuit.evaluate(&prepared, &self.engine, input)
     }
 
     /// Runs a linear map on each ciphertext of a list, several at a time. Keys and constants are
@@ -98,7 +98,7 @@ impl<F: Family> Server<F> {
         let (mut images, mut rest) = (Vec::with_capacity(inputs.len()), inputs);
         for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
-            images.extend(plan.run_list(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
+            images.extend(plan.evaluate_list(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
             rest = later;
         }
         Ok(images)
@@ -127,7 +127,7 @@ impl<F: Family> Server<F> {
         let Some((_, input)) = highest else {
             return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected: plan.inputs(), got: 0 });
         };
-        plan.run_grid(&*self.prepared(plan, input)?, &self.engine, inputs)
+        plan.evaluate_grid(&*self.prepared(plan, input)?, &self.engine, inputs)
     }
 
     /// Converts the constants of a circuit for inputs like this one, as the first [`Self::apply`]

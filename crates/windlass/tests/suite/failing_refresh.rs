@@ -51,12 +51,12 @@ fn what_came_out_before_a_failing_refresh_is_the_result() {
             assert_eq!(client.decrypt(&image).unwrap()[..3], [9, 1, 49]);
         }
         let cubic = PolynomialPlan::new(&[1, 0, 0, 1]);
-        let value = refreshing.run(&x, &|engine, x| cubic.apply(engine, x)).unwrap();
+        let value = refreshing.with_refreshes(&x, &|engine, x| cubic.apply(engine, x)).unwrap();
         assert_eq!(client.decrypt(&value).unwrap()[..3], [28, 0, 344 % 257]);
         assert!(asked() > 0, "a refresh was tried");
         // Where there is no result without one, the failure is told.
         let deep = Power::new(1 << 40).unwrap();
-        let refused = refreshing.run(&x, &|engine, x| deep.apply(engine, x));
+        let refused = refreshing.with_refreshes(&x, &|engine, x| deep.apply(engine, x));
         assert_eq!(refused.err(), Some(Error::MissingBootstrappingKeys));
     }
 }

@@ -92,7 +92,7 @@ impl<F: Fn(&Engine, &Ciphertext) -> Result<Ciphertext, Error>> Circuit<Engine> f
         Ok(())
     }
 
-    fn run(&self, (): &(), evaluator: &Engine, input: &Ciphertext) -> Result<Ciphertext, Error> {
+    fn evaluate(&self, (): &(), evaluator: &Engine, input: &Ciphertext) -> Result<Ciphertext, Error> {
         (self.run)(evaluator, input)
     }
 }
@@ -103,7 +103,7 @@ fn circuits_that_bootstrap_are_refused_without_their_keys() {
     let plan = context.bootstrapping().unwrap();
     let circuit = Written {
         needs: plan.key_request(),
-        run: |evaluator: &Engine, x: &Ciphertext| evaluator.run(x, &|evaluator, x| evaluator.add(x, x)),
+        run: |evaluator: &Engine, x: &Ciphertext| evaluator.with_refreshes(x, &|evaluator, x| evaluator.add(x, x)),
     };
     let others = KeyRequest { bootstrapping: Vec::new(), ..plan.key_request() };
     let (client, server) = context.generate_keys_from_seed([&others], 13).unwrap();

@@ -71,22 +71,31 @@ impl<R: Plannable> LinearPlan<R> {
                 [one] => images.push(self.apply(prepared, evaluator, one)?),
                 _ => {
                     let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
-                    let list: Vec<E::Ciphertext> = pass.iter().map(lowered).collect::<Result<_>>()?;
-                    let expand = |numbers: &[usize]| self.expanded(prepared, evaluator, numbers);
-                    let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
-                    let Some(norms) = &prepared.norms else {
-                        images.extend(self.run(&Batched(evaluator), &products, &[&list])?.swap_remove(0));
-                        continue;
-                    };
-                    let entered = list.iter().flat_map(|input| evaluator.enter(norms, &[input])).collect();
-                    let outputs = self.run(&Batched(evaluator), &products, &[&entered])?.swap_remove(0);
-                    for (input, output) in list.iter().zip(outputs) {
-                        images.push(evaluator.leave(norms, 0, &[input], output)?);
-                    }
+                    let pass = pass.iter().map(lowered).collect::<Result<_>>()?;
+                    images.extend(self.apply_pass(prepared, evaluator, pass)?);
                 }
             }
         }
         Ok(images)
+    }
+
+    /// The image of each ciphertext of one pass, all at the level of the constants.
+    fn apply_pass<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        pass: Vec<E::Ciphertext>,
+    ) -> Result<Vec<E::Ciphertext>> {
+        let batched = Batched(evaluator);
+        let expand = |numbers: &[usize]| self.expanded(prepared, evaluator, numbers);
+        let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
+        let Some(norms) = &prepared.norms else {
+            return Ok(self.outputs(&batched, &products, &[&pass])?.swap_remove(0));
+        };
+        let entered = pass.iter().flat_map(|input| evaluator.enter(norms, &[input])).collect();
+        let outputs = self.outputs(&batched, &products, &[&entered])?.swap_remove(0);
+        let pairs = pass.iter().zip(outputs);
+        pairs.map(|(input, output)| evaluator.leave(norms, 0, &[input], output)).collect()
     }
 
     /// [`LinearPlan::prepare_at`] for the level of the ciphertext and [`LinearPlan::apply`] at
@@ -114,9 +123,9 @@ impl<R: Plannable> LinearPlan<R> {
         let inputs: Vec<&E::Ciphertext> = lowered.iter().map(Cow::as_ref).collect();
         let expand = |numbers: &[usize]| self.expanded(prepared, evaluator, numbers);
         let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
-        let Some(norms) = &prepared.norms else { return self.run(evaluator, &products, &inputs) };
+        let Some(norms) = &prepared.norms else { return self.outputs(evaluator, &products, &inputs) };
         let entered = evaluator.enter(norms, &inputs);
-        let outputs = self.run(evaluator, &products, &entered.iter().collect::<Vec<_>>())?;
+        let outputs = self.outputs(evaluator, &products, &entered.iter().collect::<Vec<_>>())?;
         let left = outputs.into_iter().enumerate();
         left.map(|(row, output)| evaluator.leave(norms, row, &inputs, output)).collect()
     }
@@ -140,8 +149,8 @@ impl<R: Plannable> LinearPlan<R> {
         evaluator.prepare_constants(numbers.len(), prepared.level, &constant)
     }
 
-    /// The outputs, one for each row of the grid.
-    fn run<E: Switching>(
+    /// The outputs, one for each row of the grid: by doubling, or by sums in base `Q` or `QP`.
+    fn outputs<E: Switching>(
         &self,
         evaluator: &E,
         products: &Products<'_, E::Constant>,
@@ -149,7 +158,7 @@ impl<R: Plannable> LinearPlan<R> {
     ) -> Result<Vec<E::Ciphertext>> {
         match self.method() {
             Method::Doubling(doubling) => {
-                let sum = double(doubling, self.spec().hoisting, evaluator, inputs[0])?;
+                let sum = doubled(doubling, self.spec().hoisting, evaluator, inputs[0])?;
                 match products.sums[0].terms[0].constant {
                     Factor::One => Ok(vec![sum]),
                     factor => Ok(vec![products.multiply(evaluator, &sum, factor)?]),
@@ -158,7 +167,7 @@ impl<R: Plannable> LinearPlan<R> {
             Method::Sums { layout, schedule } => {
                 let run = Run { layout, schedule, evaluator, inputs, mode: self.spec().hoisting };
                 let in_qp = run.mode == HoistMode::Double && !layout.is_diagonal();
-                run.fill(if in_qp { base_qp::apply(&run, products)? } else { base_q::apply(&run, products)? })
+                run.fill(if in_qp { base_qp::outputs(&run, products)? } else { base_q::outputs(&run, products)? })
             }
         }
     }
@@ -183,7 +192,7 @@ impl<R: Plannable> LinearPlan<R> {
 }
 
 /// `Σ_{e<N} θ^e(v)` by doubling, without the constant.
-fn double<E: Switching>(
+fn doubled<E: Switching>(
     doubling: &Doubling,
     hoisting: HoistMode,
     evaluator: &E,

@@ -14,7 +14,7 @@ use crate::linear::plan::HoistMode;
 pub(super) type Inputs<E> = Vec<Vec<Option<<E as Arithmetic>::Ciphertext>>>;
 
 /// The outputs of a plan; `None` stands for zero.
-pub(super) fn apply<E: Switching>(
+pub(super) fn outputs<E: Switching>(
     run: &Run<'_, E>,
     products: &Products<'_, E::Constant>,
 ) -> Result<Vec<Option<E::Ciphertext>>> {

@@ -13,6 +13,7 @@
 //! an automorphism in base `QP`.
 
 use std::collections::{BTreeMap, HashMap};
+use std::slice::from_ref;
 
 use rayon::prelude::*;
 use windlass_schemes::error::Result;
@@ -32,17 +33,37 @@ const FUSED: usize = 3;
 /// Sums at work, in the order of the prepared plan.
 type Sums<E> = Vec<Option<<E as Switching>::Extended>>;
 
-/// What one sum takes from a batch: (position in the batch, constant).
-type Row = Vec<(usize, Factor)>;
+/// What one sum takes from a batch of inputs.
+struct Row {
+    /// The place of the sum in [`Sums`].
+    sum: usize,
+    /// (position of the input in the batch, constant).
+    terms: Vec<(usize, Factor)>,
+}
+
+impl Row {
+    /// The numbers of the constants that are expanded on use.
+    fn packed(&self) -> impl Iterator<Item = usize> {
+        self.terms.iter().filter_map(|&(_, factor)| match factor {
+            Factor::Packed(number) => Some(number),
+            Factor::One | Factor::Ready(_) => None,
+        })
+    }
+}
 
 /// The outputs of a plan; `None` stands for zero.
-pub(super) fn apply<E: Switching>(
+pub(super) fn outputs<E: Switching>(
     run: &Run<'_, E>,
     products: &Products<'_, E::Constant>,
 ) -> Result<Vec<Option<E::Ciphertext>>> {
     let mut sums: Sums<E> = (0..products.sums.len()).map(|_| None).collect();
     for column in 0..run.inputs.len() {
-        Column::new(run, products, column).take(&mut sums)?;
+        let mut column = Column::new(run, products, column);
+        let mut level = column.root()?;
+        for _ in 0..run.layout.inputs.depth() {
+            level = column.descend(level, &mut sums)?;
+        }
+        column.multiply_pending(&mut sums)?;
     }
     let places = products.sums.iter().map(|sum| (sum.row, sum.output));
     let placed = places.zip(sums).filter_map(|(place, sum)| sum.map(|sum| (place, sum)));
@@ -88,20 +109,17 @@ impl<'a, E: Switching> Column<'a, E> {
         Self { run, products, column, parents, links, expands, pending: Vec::new() }
     }
 
-    /// Makes the inputs, level by level of their tree, and adds their products to the sums.
-    fn take(mut self, sums: &mut Sums<E>) -> Result<()> {
+    /// The input ciphertext itself: the root of the tree.
+    fn root(&mut self) -> Result<Level<E>> {
         let (evaluator, ciphertext) = (self.run.evaluator, self.run.inputs[self.column]);
         if self.run.schedule.wanted[self.column][0] {
             self.pending.push((0, evaluator.extend(ciphertext)?));
         }
-        let mut level = Level::<E>::empty();
+        let mut level = Level::empty();
         if self.parents[0] {
             level.hoisted.insert(0, evaluator.hoist(ciphertext)?);
         }
-        for _ in 0..self.run.layout.inputs.depth() {
-            level = self.descend(level, sums)?;
-        }
-        self.flush(sums)
+        Ok(level)
     }
 
     /// From the inputs of one depth to those of the next.
@@ -122,7 +140,7 @@ impl<'a, E: Switching> Column<'a, E> {
         for (&parent, source) in &level.hoisted {
             let children = self.children(parent);
             let (inner, leaves): (Vec<usize>, Vec<usize>) = children.into_iter().partition(|&i| self.parents[i]);
-            self.take_leaves(source, &leaves, sums)?;
+            self.multiply_leaves(source, &leaves, sums)?;
             for batch in inner.chunks(BATCH) {
                 let images = self.images(source, batch)?;
                 self.place(batch.iter().copied().zip(images).collect(), &mut next, sums)?;
@@ -160,7 +178,7 @@ impl<'a, E: Switching> Column<'a, E> {
     /// A fused product makes them for all sums that it is given. Where constants are expanded on
     /// use that is a sum or two at a time, so that each child would be made again for every sum:
     /// there they are made once and wait.
-    fn take_leaves(&mut self, source: &E::Hoisted, leaves: &[usize], sums: &mut Sums<E>) -> Result<()> {
+    fn multiply_leaves(&mut self, source: &E::Hoisted, leaves: &[usize], sums: &mut Sums<E>) -> Result<()> {
         if leaves.len() < FUSED {
             let images = self.images(source, leaves)?;
             return self.wait(leaves.iter().copied().zip(images), sums);
@@ -171,12 +189,18 @@ impl<'a, E: Switching> Column<'a, E> {
                 for few in batch.chunks(IMAGES) {
                     let images = self.images(source, few)?;
                     self.wait(few.iter().copied().zip(images), sums)?;
-                    self.flush(sums)?;
+                    self.multiply_pending(sums)?;
                 }
                 continue;
             }
+            let rows = self.rows_of(batch);
+            if rows.is_empty() {
+                continue;
+            }
             let steps: Vec<u64> = batch.iter().map(|&i| nodes[i].step).collect();
-            self.multiply(batch, sums, |rows| self.run.evaluator.dot_hoisted(source, &steps, rows))?;
+            let constants = self.constants(&rows, &[]);
+            let products = self.run.evaluator.dots_hoisted(from_ref(source), &steps, &constants)?.swap_remove(0);
+            self.add_to_sums(&rows, products, sums)?;
         }
         Ok(())
     }
@@ -184,74 +208,62 @@ impl<'a, E: Switching> Column<'a, E> {
     fn wait(&mut self, inputs: impl Iterator<Item = (usize, E::Extended)>, sums: &mut Sums<E>) -> Result<()> {
         let wanted = &self.run.schedule.wanted[self.column];
         self.pending.extend(inputs.filter(|(i, _)| wanted[*i]));
-        if self.pending.len() >= BATCH { self.flush(sums) } else { Ok(()) }
+        if self.pending.len() >= BATCH { self.multiply_pending(sums) } else { Ok(()) }
     }
 
-    fn flush(&mut self, sums: &mut Sums<E>) -> Result<()> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
+    /// Multiplies the inputs that wait. Constants that are held as coefficients are expanded for as
+    /// many sums at a time as memory allows, at least one.
+    fn multiply_pending(&mut self, sums: &mut Sums<E>) -> Result<()> {
         let (batch, inputs): (Vec<usize>, Vec<E::Extended>) = std::mem::take(&mut self.pending).into_iter().unzip();
         let inputs: Vec<&E::Extended> = inputs.iter().collect();
-        self.multiply(&batch, sums, |rows| self.run.evaluator.dot_extended(&inputs, rows))
-    }
-
-    /// Adds to every sum its terms in a batch of inputs. `dot` gets rows of (position in the batch,
-    /// constant or 1).
-    fn multiply(
-        &self,
-        batch: &[usize],
-        sums: &mut Sums<E>,
-        dot: impl Fn(&[MixedRow<'_, E::Constant>]) -> Result<Vec<E::Extended>>,
-    ) -> Result<()> {
-        let position: HashMap<usize, usize> = batch.iter().enumerate().map(|(at, &i)| (i, at)).collect();
-        let mut rows: Vec<(usize, Row)> = Vec::new();
-        for (index, sum) in self.products.sums.iter().enumerate() {
-            let mine = sum.terms.iter().filter(|term| term.column == self.column);
-            let row: Row = mine.filter_map(|term| Some((*position.get(&term.input)?, term.constant))).collect();
-            if !row.is_empty() {
-                rows.push((index, row));
-            }
-        }
-        let packed = |row: &Row| row.iter().filter(|(_, c)| matches!(c, Factor::Packed(_))).count();
+        let rows = self.rows_of(&batch);
         let mut rest = &rows[..];
         while !rest.is_empty() {
-            // As many rows as may be expanded at a time, at least one.
-            let mut expanded = 0;
-            let fit = |(_, row): &&(usize, Row)| {
-                expanded += packed(row);
-                expanded <= EXPANDED
+            let mut count = 0;
+            let fits = |row: &&Row| {
+                count += row.packed().count();
+                count <= EXPANDED
             };
-            let taken = rest.iter().take_while(fit).count().max(1);
-            let (now, later) = rest.split_at(taken);
-            self.resolved(now, sums, &dot)?;
+            let (now, later) = rest.split_at(rest.iter().take_while(fits).count().max(1));
+            let numbers: Vec<usize> = now.iter().flat_map(Row::packed).collect();
+            let expanded = (self.products.expand)(&numbers)?;
+            let products = self.run.evaluator.dot_extended(&inputs, &self.constants(now, &expanded))?;
+            self.add_to_sums(now, products, sums)?;
             rest = later;
         }
         Ok(())
     }
 
-    fn resolved(
-        &self,
-        rows: &[(usize, Row)],
-        sums: &mut Sums<E>,
-        dot: impl Fn(&[MixedRow<'_, E::Constant>]) -> Result<Vec<E::Extended>>,
-    ) -> Result<()> {
-        let packed = |&(_, factor): &(usize, Factor)| match factor {
-            Factor::Packed(number) => Some(number),
-            _ => None,
-        };
-        let numbers: Vec<usize> = rows.iter().flat_map(|(_, row)| row.iter().filter_map(packed)).collect();
-        let expanded = (self.products.expand)(&numbers)?;
-        let mut expanded_in_order = expanded.iter();
+    /// What every sum takes from a batch of inputs; sums that take nothing are left out.
+    fn rows_of(&self, batch: &[usize]) -> Vec<Row> {
+        let position: HashMap<usize, usize> = batch.iter().enumerate().map(|(at, &i)| (i, at)).collect();
+        let mut rows = Vec::new();
+        for (sum, prepared) in self.products.sums.iter().enumerate() {
+            let of_column = prepared.terms.iter().filter(|term| term.column == self.column);
+            let terms: Vec<_> =
+                of_column.filter_map(|term| Some((*position.get(&term.input)?, term.constant))).collect();
+            if !terms.is_empty() {
+                rows.push(Row { sum, terms });
+            }
+        }
+        rows
+    }
+
+    /// The constants of rows; `expanded` holds those that are expanded on use, in their order.
+    fn constants<'c>(&'c self, rows: &[Row], expanded: &'c [E::Constant]) -> Vec<MixedRow<'c, E::Constant>> {
+        let mut expanded = expanded.iter();
         let mut constant = |&(at, factor): &(usize, Factor)| match factor {
             Factor::One => (at, None),
             Factor::Ready(number) => (at, Some(&self.products.ready[number])),
-            Factor::Packed(_) => (at, expanded_in_order.next()),
+            Factor::Packed(_) => (at, expanded.next()),
         };
-        let constants: Vec<MixedRow<'_, E::Constant>> =
-            rows.iter().map(|(_, row)| row.iter().map(&mut constant).collect()).collect();
-        for ((index, _), product) in rows.iter().zip(dot(&constants)?) {
-            match &mut sums[*index] {
+        rows.iter().map(|row| row.terms.iter().map(&mut constant).collect()).collect()
+    }
+
+    /// Adds the product of each row to its sum.
+    fn add_to_sums(&self, rows: &[Row], products: Vec<E::Extended>, sums: &mut Sums<E>) -> Result<()> {
+        for (row, product) in rows.iter().zip(products) {
+            match &mut sums[row.sum] {
                 Some(sum) => self.run.evaluator.add_extended_assign(sum, &product)?,
                 empty => *empty = Some(product),
             }

@@ -98,7 +98,7 @@ impl Engine {
     pub(crate) fn times(&self, a: &Ciphertext, values: &Values, factor: Factor) -> Result<Ciphertext> {
         let ring = self.context.rlwe().ring();
         let basis = a.parts[0].basis();
-        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], values)]]);
+        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], Some(values))]]);
         let parts = parts.into_iter().flatten().collect();
         self.accept("multiply by a constant", a.with_parts(parts, self.weighed(&a.info, a.level(), factor)))
     }

@@ -1,10 +1,13 @@
 //! Operations that refresh by themselves.
 //!
-//! An engine that was given a refresher promises that what comes out of an operation can still be
-//! refreshed. So it looks at the noise bound of the result. Where that leaves too little, it
-//! refreshes the operands and works again: an operation that was done in vain costs a hundredth of
-//! a bootstrapping. A refresh that fails takes nothing away: what came out before it
-//! is the result, and its own error comes only where there was none.
+//! An engine with a refresher promises that the result of an operation can still be refreshed. So it
+//! looks at the noise bound of the result. If too little capacity is left, it refreshes the operands
+//! and repeats the operation: an operation that was done in vain costs a hundredth of a
+//! bootstrapping. If a refresh fails, the result before it is returned; the error of the refresh is
+//! returned only if there was no result.
+//!
+//! A single operation goes through [`Engine::refreshing`], a whole circuit through
+//! [`Arithmetic::with_refreshes`](crate::switching::Arithmetic::with_refreshes).
 
 use std::sync::Arc;
 
@@ -37,7 +40,7 @@ impl Engine {
         let mut tried = vec![false; operands.len()];
         while let Some(refresher) = self.refresher_for(&best) {
             let Some(poorest) = self.poorest(operands, &tried) else { break };
-            let new = match self.gain(refresher, operands[poorest]) {
+            let new = match self.refreshed_if_better(refresher, operands[poorest]) {
                 Ok(new) => new,
                 Err(error) => return best.map_err(|_| error),
             };
@@ -58,32 +61,9 @@ impl Engine {
         best
     }
 
-    /// A whole circuit: first as it is, then on a refreshed input, and only then refreshing at
-    /// every operation inside, which is what circuits need that are deeper than a refresh reaches.
-    pub(super) fn run_refreshing(
-        &self,
-        input: &Ciphertext,
-        circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
-    ) -> Result<Ciphertext> {
-        let plain = self.plain();
-        let first = circuit(&plain, input);
-        let Some(refresher) = self.refresher_for(&first) else { return first };
-        let refreshed = match self.gain(refresher, input) {
-            Ok(refreshed) => refreshed,
-            Err(error) => return first.map_err(|_| error),
-        };
-        let mut best = first;
-        if let Some(fresh) = &refreshed {
-            match circuit(&plain, fresh) {
-                Ok(second) if refresher.headroom_bits(&second) >= 0.0 => return Ok(second),
-                second => best = better(self, best, second),
-            }
-        }
-        better(self, best, circuit(self, refreshed.as_ref().unwrap_or(input)))
-    }
-
-    /// The refresher, if the result calls for it: it has no room, or there was none to make it.
-    fn refresher_for(&self, result: &Result<Ciphertext>) -> Option<&dyn Refresh<Ciphertext>> {
+    /// The refresher, if the result calls for it: the result has no room to be refreshed, or there was
+    /// no room to compute it.
+    pub(super) fn refresher_for(&self, result: &Result<Ciphertext>) -> Option<&dyn Refresh<Ciphertext>> {
         let refresher = &*self.refresher.as_ref()?.0;
         let short = match result {
             Ok(ct) => refresher.headroom_bits(ct) < 0.0,
@@ -100,7 +80,11 @@ impl Engine {
     }
 
     /// The ciphertext refreshed, if it can be and gains capacity by it.
-    fn gain(&self, refresher: &dyn Refresh<Ciphertext>, ct: &Ciphertext) -> Result<Option<Ciphertext>> {
+    pub(super) fn refreshed_if_better(
+        &self,
+        refresher: &dyn Refresh<Ciphertext>,
+        ct: &Ciphertext,
+    ) -> Result<Option<Ciphertext>> {
         let headroom_bits = refresher.headroom_bits(ct);
         if headroom_bits < 0.0 || headroom_bits == f64::INFINITY {
             return Ok(None);
@@ -110,8 +94,8 @@ impl Engine {
     }
 }
 
-/// The result with more capacity; the first error where there are two.
-fn better(engine: &Engine, first: Result<Ciphertext>, second: Result<Ciphertext>) -> Result<Ciphertext> {
+/// The result with more capacity; the first error if both failed.
+pub(super) fn better(engine: &Engine, first: Result<Ciphertext>, second: Result<Ciphertext>) -> Result<Ciphertext> {
     match (first, second) {
         (Ok(a), Ok(b)) => Ok(if engine.capacity(&b) > engine.capacity(&a) { b } else { a }),
         (Ok(a), Err(_)) => Ok(a),
