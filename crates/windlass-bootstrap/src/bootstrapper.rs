@@ -1,9 +1,9 @@
 //! Runs a bootstrapping plan on ciphertexts.
 
-use std::ops::ControlFlow;
 use std::slice::from_ref;
 use std::sync::Arc;
 
+#[cfg(doc)]
 use windlass_circuits::SlotTable;
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{EvaluationKeys, RandomEvents, check_same_keys};
@@ -18,7 +18,8 @@ use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
 use super::interpreter::{Circuit, run_all};
 use super::keys::BootstrapKeys;
-use super::progress::{Observer, Progress, Reports};
+use super::options::RefreshOptions;
+use super::progress::Reports;
 use super::refreshing::Refreshing;
 use super::spec::Mode;
 use super::stage::StageName;
@@ -75,119 +76,53 @@ impl Bootstrapper {
         self.circuit.message.random_events() + self.circuit.working.random_events()
     }
 
-    /// The same message with the noise of a fresh computation. See [`Bootstrapper::refresh_with`].
-    ///
-    /// # Errors
-    /// As there, without [`BootstrapError::Cancelled`].
-    pub fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
-        self.refresh_with(ct, |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`Bootstrapper::refresh`], telling what comes next, each time that it comes; `Break`
-    /// stops before it. The result is the same for any number of threads.
-    ///
-    /// Memory beside keys and constants: one path of ciphertexts from the one that comes apart down
-    /// to its parts, and for each thread one part whose digits are removed.
-    ///
-    /// # Errors
-    /// Before any work [`BootstrapError::WrongContext`], [`BootstrapError::WrongPlaintextModulus`],
-    /// [`BootstrapError::NotIntegers`] and [`BootstrapError::CapacityTooLow`]; then
-    /// [`BootstrapError::Cancelled`], and, where constants have norms above the typical ones that
-    /// plans count with, [`BootstrapError::CapacityTooLow`] or [`windlass_schemes::Error::CapacityExhausted`]
-    /// of a stage.
-    pub fn refresh_with(
-        &self,
-        ct: &Ciphertext,
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Ciphertext> {
-        self.refresh_traced(ct, |progress, _| observe(progress))
-    }
-
-    /// As [`Bootstrapper::refresh_with`], showing also the ciphertext that enters each stage, and
-    /// the result.
+    /// The same message with the noise of a fresh computation: [`Self::refresh_list`] for one
+    /// ciphertext, without options.
     ///
     /// # Errors
     /// As there.
-    pub fn refresh_traced(
-        &self,
-        ct: &Ciphertext,
-        mut observe: impl FnMut(&Progress, &Ciphertext) -> ControlFlow<()>,
-    ) -> Result<Ciphertext> {
-        Ok(self.refresh_list(from_ref(ct), None, &mut observe)?.swap_remove(0))
+    pub fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        Ok(self.refresh_list(from_ref(ct), RefreshOptions::new())?.swap_remove(0))
     }
 
-    /// The values of a table at the integers in the slots, with the noise of a fresh computation: a
-    /// refresh whose last stage evaluates the table. The keys are those of the refresh, and each
-    /// call may bring another table.
-    ///
-    /// Cost: a refresh and [`SlotTable::products`]; [`BootstrapPlan::forecast_table`] says what is
-    /// left.
-    ///
-    /// **Warning.** The table sees the integer that the ciphertext decrypts to, in \[0, p^r). A
-    /// ciphertext that was said to hold integers ([`Ciphertext::assume_integers`]) and holds elements
-    /// gets unspecified values. No error is returned.
+    /// [`Self::refresh_list`] for one ciphertext.
     ///
     /// # Errors
-    /// As [`Bootstrapper::refresh`]; before any work [`BootstrapError::NotIntegers`] for slots that
-    /// hold elements, under a packed plan too, and those of [`BootstrapPlan::forecast_table`]; then
-    /// those of [`SlotTable::apply`].
-    pub fn refresh_with_table(&self, ct: &Ciphertext, table: &SlotTable) -> Result<Ciphertext> {
-        self.refresh_with_table_observed(ct, table, |_| ControlFlow::Continue(()))
+    /// As there.
+    pub fn refresh_one(&self, ct: &Ciphertext, options: RefreshOptions<'_>) -> Result<Ciphertext> {
+        Ok(self.refresh_list(from_ref(ct), options)?.swap_remove(0))
     }
 
-    /// As [`Self::refresh_with_table`], telling what comes next as [`Self::refresh_with`] does; the
-    /// last stage is the table.
+    /// Each message of a list with the noise of a fresh computation, in the order of the list. The
+    /// result is the same for any number of threads.
+    ///
+    /// Under a thin plan several ciphertexts go through a linear map together, which reads keys and
+    /// constants once for them ([`LinearPlan::apply_each`](windlass_circuits::LinearPlan::apply_each)),
+    /// and digits are removed of as many side by side as there are threads. Under a packed plan they
+    /// are refreshed one after the other.
+    ///
+    /// Memory beside keys and constants: one path of ciphertexts from the one that is unpacked down
+    /// to its parts, and for each thread one part whose digits are removed.
     ///
     /// # Errors
-    /// As there; [`BootstrapError::Cancelled`].
-    pub fn refresh_with_table_observed(
-        &self,
-        ct: &Ciphertext,
-        table: &SlotTable,
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Ciphertext> {
-        self.check_origin(ct)?;
-        self.plan.check_integers(ct.exponent(), ct.content())?;
-        self.plan.forecast_table(table)?;
-        let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
-        Ok(self.refresh_list(from_ref(ct), Some(table), &mut observe)?.swap_remove(0))
-    }
-
-    /// [`Bootstrapper::refresh`] for each of a list, under a thin plan several at a time: they go
-    /// through a linear map together, which reads keys and constants once for them
-    /// ([`LinearPlan::apply_each`](windlass_circuits::LinearPlan::apply_each)), and digits are
-    /// removed of as many side by side as there are threads. Under a packed plan one after the
-    /// other.
-    ///
-    /// # Errors
-    /// As there; what can be refused before any work is refused before any of the list.
-    pub fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
-        self.refresh_several_with(list, |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`Self::refresh_several`], telling what comes next as [`Self::refresh_with`] does;
-    /// reports are counted over the whole list.
-    ///
-    /// # Errors
-    /// As there; [`BootstrapError::Cancelled`].
-    pub fn refresh_several_with(
-        &self,
-        list: &[Ciphertext],
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Vec<Ciphertext>> {
-        self.refresh_list(list, None, &mut |progress, _| observe(progress))
-    }
-
-    fn refresh_list(
-        &self,
-        list: &[Ciphertext],
-        table: Option<&SlotTable>,
-        observe: &mut Observer<'_>,
-    ) -> Result<Vec<Ciphertext>> {
-        list.iter().try_for_each(|ct| self.check(ct))?;
+    /// Before any work, if it is true of any ciphertext of the list:
+    /// [`BootstrapError::WrongContext`], [`BootstrapError::WrongPlaintextModulus`],
+    /// [`BootstrapError::NotIntegers`] (of elements under a thin plan, with a table or in a batch) and
+    /// [`BootstrapError::CapacityTooLow`]; with a table those of [`BootstrapPlan::forecast_table`]; in
+    /// a batch those of [`BatchPlan::new`], [`Error::ShapeMismatch`] for more than
+    /// [`BatchPlan::size`], and [`BootstrapError::Unsupported`] with a table. Then
+    /// [`BootstrapError::Cancelled`] if the observer breaks, those of [`SlotTable::apply`], and, if
+    /// constants have larger norms than the typical ones that plans count with,
+    /// [`BootstrapError::CapacityTooLow`] or [`Error::CapacityExhausted`] of a stage.
+    pub fn refresh_list(&self, list: &[Ciphertext], options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
+        if options.one_batch {
+            return self.refresh_as_one(list, options);
+        }
+        self.check_list(list, &options)?;
+        let RefreshOptions { table, observer, .. } = options;
         let stages: usize = self.plan.stages().iter().map(|stage| stage.times).sum();
         let count = stages + usize::from(table.is_some());
-        let mut refreshing = self.refreshing(Reports::new(list.len() * count, observe));
+        let mut refreshing = self.refreshing(Reports::new(list.len() * count, observer));
         let mut done = Vec::with_capacity(list.len());
         let several = match self.plan.spec().mode {
             Mode::Thin => SEVERAL.max(rayon::current_num_threads()),
@@ -212,38 +147,20 @@ impl Bootstrapper {
     }
 
     /// Up to d ciphertexts with integers in their slots, refreshed as one of elements
-    /// (Halevi–Shoup 2018, §8): see [`BatchPlan`]. The first call makes what batches need beside
-    /// the constants of the bootstrapping.
-    ///
-    /// # Errors
-    /// Those of [`Self::refresh`], with [`BootstrapError::CapacityTooLow`] instead of
-    /// [`windlass_schemes::Error::CapacityExhausted`]; those of [`BatchPlan::new`];
-    /// [`windlass_schemes::Error::ShapeMismatch`] if there are more than [`BatchPlan::size`].
-    pub fn refresh_batch(&self, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
-        self.refresh_batch_with(batch, |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`Self::refresh_batch`], telling what comes next as [`Self::refresh_with`] does.
-    ///
-    /// # Errors
-    /// As there; [`BootstrapError::Cancelled`].
-    pub fn refresh_batch_with(
-        &self,
-        batch: &[Ciphertext],
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Vec<Ciphertext>> {
+    /// ([`RefreshOptions::in_one_batch`]). The first call makes what batches need beside the
+    /// constants of the bootstrapping.
+    fn refresh_as_one(&self, batch: &[Ciphertext], options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
+        if options.table.is_some() {
+            let what = "a batch takes no table: refresh the list without in_one_batch".to_owned();
+            return Err(BootstrapError::Unsupported { what }.into());
+        }
         let Batch { plan, own } = self.batch()?;
         plan.check_size(batch.len())?;
-        for ct in batch {
-            self.check_origin(ct)?;
-            self.plan.check_integers(ct.exponent(), ct.content())?;
-        }
+        self.check_integers(batch)?;
         if batch.is_empty() {
             return Ok(Vec::new());
         }
-        let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
-        let reports = Reports::new(plan.reports(batch.len()), &mut observe);
-        let mut refreshing = self.refreshing(reports);
+        let mut refreshing = self.refreshing(Reports::new(plan.reports(batch.len()), options.observer));
         let gathered = plan.gather(&mut refreshing, own.as_ref(), batch);
         let gathered = gathered.map_err(too_low_for("gathering a batch"))?;
         self.plan.check(&gathered)?;
@@ -258,7 +175,7 @@ impl Bootstrapper {
         Ok(list)
     }
 
-    /// What [`Self::refresh_batch`] does, and what it costs.
+    /// What a refresh with [`RefreshOptions::in_one_batch`] does, and what it costs.
     ///
     /// # Errors
     /// Those of [`BatchPlan::new`].
@@ -292,6 +209,24 @@ impl Bootstrapper {
     pub fn check(&self, ct: &Ciphertext) -> Result<()> {
         self.check_origin(ct)?;
         self.plan.check(ct)
+    }
+
+    /// Everything that [`Self::refresh_list`] refuses before any work.
+    #[doc(hidden)]
+    pub fn check_list(&self, list: &[Ciphertext], options: &RefreshOptions<'_>) -> Result<()> {
+        if let Some(table) = options.table {
+            self.check_integers(list)?;
+            self.plan.forecast_table(table)?;
+        }
+        list.iter().try_for_each(|ct| self.check(ct))
+    }
+
+    /// Refuses ciphertexts of other parameters, keys or slots, and those that hold elements.
+    fn check_integers(&self, list: &[Ciphertext]) -> Result<()> {
+        list.iter().try_for_each(|ct| {
+            self.check_origin(ct)?;
+            self.plan.check_integers(ct.exponent(), ct.content())
+        })
     }
 
     /// Refuses a ciphertext of other parameters, keys or slots.
@@ -340,11 +275,17 @@ impl Refresh<Ciphertext> for Bootstrapper {
 
     /// In batches where the plan is a packed one and all hold integers, else several at a time.
     fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
-        let several = |list: &[Ciphertext]| self.refresh_several(list);
+        let several = |list: &[Ciphertext]| self.refresh_list(list, RefreshOptions::new());
         if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content() != Content::Integers) {
             return several(list);
         }
-        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), several)
+        in_batches(
+            list,
+            self.batch_plan(),
+            &self.plan,
+            |batch| self.refresh_as_one(batch, RefreshOptions::new()),
+            several,
+        )
     }
 
     /// What is spent may bring the ciphertext to a lower level, so more is kept back than its own

@@ -56,7 +56,7 @@ impl ClearBootstrapper {
 }
 
 impl ClearBootstrapper {
-    /// As [`super::Bootstrapper::refresh_batch`].
+    /// As [`super::Bootstrapper::refresh_list`] with [`super::RefreshOptions::in_one_batch`].
     ///
     /// # Errors
     /// As there, bounds on noise apart.
@@ -84,7 +84,7 @@ impl ClearBootstrapper {
         list.into_iter().map(|x| Ok(exact(x)?.declared(Content::Integers))).collect()
     }
 
-    /// As [`super::Bootstrapper::refresh_with_table`].
+    /// As [`super::Bootstrapper::refresh_list`] with [`super::RefreshOptions::with_table`].
     ///
     /// # Errors
     /// As there, bounds on noise apart.

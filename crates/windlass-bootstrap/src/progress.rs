@@ -8,7 +8,8 @@ use windlass_schemes::schemes::Ciphertext;
 
 use super::stage::StageName;
 
-/// What [`super::Bootstrapper::refresh_with`] reports before each stage, and once after the last.
+/// What a refresh reports to the observer of its options ([`super::RefreshOptions::observed_by`])
+/// before each stage, and once after the last.
 ///
 /// Where several ciphertexts go through a stage together their reports come together, before the
 /// first of them.
@@ -27,33 +28,34 @@ pub struct Progress {
     pub capacity: f64,
 }
 
-/// What hears of a step; `Break` stops before it.
+/// What is called before each stage; `Break` stops before it.
 pub(super) type Observer<'a> = dyn FnMut(&Progress, &Ciphertext) -> ControlFlow<()> + 'a;
 
 /// Counts the reports of one refresh.
 pub(super) struct Reports<'a> {
-    observe: &'a mut Observer<'a>,
+    observe: Option<Box<Observer<'a>>>,
     rounds: BTreeMap<StageName, usize>,
     number: usize,
     count: usize,
 }
 
 impl<'a> Reports<'a> {
-    pub fn new(count: usize, observe: &'a mut Observer<'a>) -> Self {
+    pub fn new(count: usize, observe: Option<Box<Observer<'a>>>) -> Self {
         Self { observe, rounds: BTreeMap::new(), number: 0, count }
     }
 
     /// Comes before each stage.
     ///
     /// # Errors
-    /// [`BootstrapError::Cancelled`] where the observer says so.
+    /// [`BootstrapError::Cancelled`] if the observer breaks.
     pub fn next(&mut self, stage: StageName, ct: &Ciphertext, capacity: f64) -> Result<()> {
+        let Some(observe) = &mut self.observe else { return Ok(()) };
         let rounds = self.rounds.entry(stage).or_default();
         let (stage, round) = (stage.to_string(), *rounds);
         *rounds += 1;
         let progress = Progress { stage, number: self.number, count: self.count, round, capacity };
         self.number += 1;
-        match (self.observe)(&progress, ct) {
+        match observe(&progress, ct) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(BootstrapError::Cancelled { stage: progress.stage }.into()),
         }
@@ -62,6 +64,8 @@ impl<'a> Reports<'a> {
     /// The last report.
     pub fn end(self, ct: &Ciphertext, capacity: f64) {
         let end = Progress { stage: String::new(), number: self.number, count: self.count, round: 0, capacity };
-        let _ = (self.observe)(&end, ct);
+        if let Some(mut observe) = self.observe {
+            let _ = observe(&end, ct);
+        }
     }
 }

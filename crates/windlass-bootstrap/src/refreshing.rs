@@ -126,7 +126,6 @@ impl BootstrapPlan {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::ControlFlow;
     use std::sync::Arc;
 
     use rand_chacha::ChaCha20Rng;
@@ -172,13 +171,12 @@ mod tests {
             .map(|slots| Engine::new(Scheme::Bgv, slots, Arc::clone(&keys)).unwrap());
         let encrypted_secret = plan.encrypted_secret(&engines[1], &own);
         let circuit = Circuit::new(engines, &[], &|_| 1).unwrap();
-        let mut observe = |_: &_, _: &_| ControlFlow::Continue(());
         let mut refreshing = Refreshing {
             plan: &plan,
             keys: &own,
             encrypted_secret: &encrypted_secret,
             circuit: &circuit,
-            reports: Reports::new(0, &mut observe),
+            reports: Reports::new(0, None),
             units: Vec::new(),
         };
         let decryptor = Decryptor::new(Scheme::Bgv, plan.working_ring(), secret);

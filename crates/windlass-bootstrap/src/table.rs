@@ -8,7 +8,7 @@ use super::bootstrap_plan::BootstrapPlan;
 use super::forecast::Forecast;
 use super::stage::StageName;
 
-/// What [`super::Bootstrapper::refresh_with_table`] takes and leaves, by forecast:
+/// What a refresh with [`super::RefreshOptions::with_table`] takes and leaves, by forecast:
 /// [`BootstrapPlan::forecast_table`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TableForecast {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use windlass::bootstrap::RefreshOptions;
 use windlass::circuits::SlotTable;
 
 use crate::array::{Parts, PyCiphertext};
@@ -17,18 +18,33 @@ const MOST: u64 = 1 << 8;
 
 /// The same array.
 pub fn plainly(py: Python<'_>, x: &PyCiphertext, progress: Option<&Bound<'_, PyAny>>) -> PyResult<PyCiphertext> {
-    let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
-    let refreshed = long(py, progress, "refresh", move |ticker| {
-        let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
-            return Err(windlass::Error::MissingBootstrappingKeys);
-        };
-        let refreshed = server.refresh_several_with(list, |stage| ticker.tell(stage.number, stage.count))?;
-        if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
-    })?;
+    let refreshed = refreshed(py, x, progress, None)?;
     Ok(x.result(refreshed, x.layout.clone(), x.numbers, x.clean).with_spread(x.spread))
 }
 
-/// The values of a table at the entries, one ciphertext after the other.
+/// The ciphertexts of an array, refreshed; with the values of a table.
+fn refreshed(
+    py: Python<'_>,
+    x: &PyCiphertext,
+    progress: Option<&Bound<'_, PyAny>>,
+    values: Option<Vec<i64>>,
+) -> PyResult<Parts> {
+    let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
+    long(py, progress, "refresh", move |ticker| {
+        let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
+            return Err(windlass::Error::MissingBootstrappingKeys);
+        };
+        let table = values.map(|values| SlotTable::new(server.context(), &values)).transpose()?;
+        let mut options = RefreshOptions::new().observed_by(|stage| ticker.tell(stage.number, stage.count));
+        if let Some(table) = &table {
+            options = options.with_table(table);
+        }
+        let refreshed = server.refresh_list(list, options)?;
+        if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
+    })
+}
+
+/// The values of a table at the entries.
 pub fn with_table(
     py: Python<'_>,
     x: &PyCiphertext,
@@ -43,19 +59,7 @@ pub fn with_table(
     }
     // Slots beside the entries hold the value at 0 afterwards.
     let clean = x.clean && values[0] == 0;
-    let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
-    let refreshed = long(py, progress, "refresh", move |ticker| {
-        let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
-            return Err(windlass::Error::MissingBootstrappingKeys);
-        };
-        let table = SlotTable::new(server.context(), &values)?;
-        let of = |(k, ct)| {
-            let tell = |done: usize, count: usize| ticker.tell(k * count + done, list.len() * count);
-            server.refresh_with_table_observed(ct, &table, |stage| tell(stage.number, stage.count))
-        };
-        let refreshed = list.iter().enumerate().map(of).collect::<windlass::Result<_>>()?;
-        if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
-    })?;
+    let refreshed = refreshed(py, x, progress, Some(values))?;
     Ok(x.result(refreshed, x.layout.clone(), x.numbers, clean).with_spread(x.spread))
 }
 

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use windlass::bootstrap::BootstrapSpec;
+use windlass::bootstrap::{BootstrapSpec, RefreshOptions};
 use windlass::circuits::SlotTable;
 use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
 use windlass::{Context, Params, Result, Scheme};
@@ -39,7 +39,7 @@ pub fn main() -> windlass::MainResult {
         {
             let spent = server.engine().reduce_level(&x, plan.least_input_bits() + 10.0)?;
             let start = Instant::now();
-            x = server.refresh_with_table(&spent, table)?;
+            x = server.refresh_one(&spent, RefreshOptions::new().with_table(table))?;
             let seconds = start.elapsed().as_secs_f64();
             expected.iter_mut().for_each(|x| *x = f(*x));
             assert_eq!(client.decrypt(&x)?, expected);

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Bootstrapper, Progress, StageTime, stage_times};
+use windlass::bootstrap::{
+    BootstrapPlan, BootstrapPreset, Bootstrapper, Progress, RefreshOptions, StageTime, stage_times,
+};
 use windlass::circuits::SlotTable;
 use windlass::rlwe::SecretKey;
 use windlass::schemes::{Ciphertext, Decryptor};
@@ -101,10 +103,12 @@ impl Ready {
 
     /// One refresh, with the table if there is one.
     fn refresh(&self, ct: &Ciphertext, observe: impl FnMut(&Progress) -> ControlFlow<()>) -> Result<Ciphertext, Error> {
-        match &self.table {
-            None => self.bootstrapper()?.refresh_with(ct, observe),
-            Some((_, table)) => self.bootstrapper()?.refresh_with_table_observed(ct, table, observe),
-        }
+        let options = RefreshOptions::new().observed_by(observe);
+        let options = match &self.table {
+            None => options,
+            Some((_, table)) => options.with_table(table),
+        };
+        self.bootstrapper()?.refresh_one(ct, options)
     }
 
     /// What a refresh makes of a message.
@@ -240,7 +244,7 @@ fn print_slack(
     let [message, working] = [plan.message_ring(), plan.working_ring()];
     let mut outcome = Ok(());
     println!("{:<40} {:>6} {:>12} {:>12} {:>6}", "before stage", "level", "noise bound", "noise", "slack");
-    bootstrapper.refresh_traced(ct, |progress, ct| {
+    let options = RefreshOptions::new().traced_by(|progress, ct| {
         if progress.round > 0 {
             return ControlFlow::Continue(());
         }
@@ -258,6 +262,7 @@ fn print_slack(
             Err(error) => outcome = Err(error),
         }
         ControlFlow::Continue(())
-    })?;
+    });
+    bootstrapper.refresh_one(ct, options)?;
     outcome
 }

@@ -35,7 +35,7 @@ use crate::slot_function::check_integers;
 /// | depth | 0 | 1 | 2 | 4 | 7 | 8 | 5 | 7 | 13 | 6 | 15 | 9 | 13 |
 ///
 /// and others no more. Source: 2015, §1 of Halevi–Shoup asks for it in a refresh
-/// (`Bootstrapper::refresh_with_table`); the digits are theirs (§5.3).
+/// (`RefreshOptions::with_table`); the digits are theirs (§5.3).
 ///
 #[cfg_attr(not(doctest), doc = include_str!("../examples/slot_table.md"))]
 #[derive(Debug, Clone)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use windlass::Content;
-use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, stage_times};
+use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, RefreshOptions, stage_times};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::{Ciphertext, Encryptor};
@@ -188,13 +188,14 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     let bootstrapper = bootstrapper?;
     let mut times = Vec::new();
     let refreshed = stages.follow("refresh", "refreshing", |show| {
-        bootstrapper.refresh_with(&spent, |progress| {
+        let options = RefreshOptions::new().observed_by(|progress| {
             times.push((progress.clone(), Instant::now()));
             if !progress.stage.is_empty() {
                 show(&progress.stage, progress.number, progress.count);
             }
             ControlFlow::Continue(())
-        })
+        });
+        bootstrapper.refresh_one(&spent, options)
     })?;
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
     let packed = bootstrapper.plan().spec().mode == Mode::Packed;

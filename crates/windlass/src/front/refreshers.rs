@@ -1,13 +1,12 @@
 //! The bootstrappings of a server. Each one is prepared when it is first used.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use windlass_rlwe::EvaluationKeys;
 
 use crate::bootstrap::in_batches;
 use crate::bootstrap::{
-    BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode, Progress,
+    BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode, RefreshOptions,
 };
 use crate::error::{Error, Result};
 use crate::once::Once;
@@ -53,10 +52,10 @@ impl Refreshers {
     /// The bootstrapping for slots of this content and this exponent of p.
     pub(crate) fn bootstrapper(&self, content: Content, exponent: u32) -> Result<&Bootstrapper> {
         let plans = self.list.iter().map(|refresher| &*refresher.plan);
-        self.ready(choose(plans, (content, exponent))?)
+        self.prepared(choose(plans, (content, exponent))?)
     }
 
-    fn ready(&self, place: usize) -> Result<&Bootstrapper> {
+    fn prepared(&self, place: usize) -> Result<&Bootstrapper> {
         let refresher = &self.list[place];
         refresher.ready.get_or_make(|| self.make(refresher))
     }
@@ -66,36 +65,40 @@ impl Refreshers {
         batches.get_or_make(|| BatchPlan::new(plan).map(Arc::new))
     }
 
-    fn refresh_batch(&self, place: usize, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
-        let bootstrapper = self.ready(place)?;
-        bootstrapper.prepare_batches(self.batch_plan(place)?)?;
-        bootstrapper.refresh_batch(batch)
-    }
-
-    /// Refreshes each ciphertext separately. Adjacent ciphertexts of one bootstrapping run
-    /// together.
-    fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
-        self.refresh_several_with(list, &mut |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`Bootstrapper::refresh_several_with`], for each run of adjacent ciphertexts of one
-    /// bootstrapping.
-    pub(crate) fn refresh_several_with(
+    fn refresh_batch(
         &self,
-        list: &[Ciphertext],
-        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        place: usize,
+        batch: &[Ciphertext],
+        options: RefreshOptions<'_>,
     ) -> Result<Vec<Ciphertext>> {
+        let bootstrapper = self.prepared(place)?;
+        bootstrapper.prepare_batches(self.batch_plan(place)?)?;
+        bootstrapper.refresh_list(batch, options.in_one_batch())
+    }
+
+    /// [`Bootstrapper::refresh_list`], for each run of adjacent ciphertexts of one bootstrapping.
+    pub(crate) fn refresh_list(&self, list: &[Ciphertext], mut options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
+        if options.is_one_batch() {
+            let Some(first) = list.first() else { return Ok(Vec::new()) };
+            let packed = packed(plans(), first.exponent()).ok_or(Error::MissingBootstrappingKeys)?;
+            return self.refresh_batch(packed, list, options);
+        }
         let place = |ct: &Ciphertext| choose(plans(), (ct.content(), ct.exponent()));
         let places: Vec<usize> = list.iter().map(place).collect::<Result<_>>()?;
-        for (ct, &place) in list.iter().zip(&places) {
-            self.ready(place)?.check(ct)?;
-        }
-        let (mut done, mut rest) = (Vec::with_capacity(list.len()), list);
+        let mut runs = Vec::new();
+        let mut rest = list;
         for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
-            done.extend(self.ready(alike[0])?.refresh_several_with(now, &mut *observe)?);
+            runs.push((self.prepared(alike[0])?, now));
             rest = later;
+        }
+        for (bootstrapper, run) in &runs {
+            bootstrapper.check_list(run, &options)?;
+        }
+        let mut done = Vec::with_capacity(list.len());
+        for (bootstrapper, run) in runs {
+            done.extend(bootstrapper.refresh_list(run, options.again())?);
         }
         Ok(done)
     }
@@ -131,6 +134,11 @@ fn same_integers(mut list: impl Iterator<Item = (Content, u32)>) -> Option<u32> 
     list.all(|other| other == (Content::Integers, exponent)).then_some(exponent)
 }
 
+/// The index of a packed plan for slots modulo p to this exponent.
+fn packed<'a>(mut plans: impl Iterator<Item = &'a BootstrapPlan>, exponent: u32) -> Option<usize> {
+    plans.position(|plan| plan.spec().mode == Mode::Packed && plan.formula().message_exponent == exponent)
+}
+
 /// The indices of the packed plan for integers modulo p to this exponent, and of the plan that
 /// refreshes one such ciphertext separately. `None` if a batch cannot pay: there is a thin plan and
 /// only one ciphertext.
@@ -139,8 +147,7 @@ fn batches<'a>(
     exponent: u32,
     count: usize,
 ) -> Option<(usize, usize)> {
-    let fits = |plan: &BootstrapPlan| plan.spec().mode == Mode::Packed && plan.formula().message_exponent == exponent;
-    let packed = plans.clone().position(fits)?;
+    let packed = packed(plans.clone(), exponent)?;
     let single = choose(plans.clone(), (Content::Integers, exponent)).ok()?;
     let is_thin = plans.clone().nth(single).is_some_and(|plan| plan.spec().mode == Mode::Thin);
     (count > 1 || !is_thin).then_some((packed, single))
@@ -157,10 +164,11 @@ impl Refresh<Ciphertext> for Refreshers {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
         let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));
-        let Some((packed, single)) = places else { return self.refresh_several(list) };
+        let several = |list: &[Ciphertext]| self.refresh_list(list, RefreshOptions::new());
+        let Some((packed, single)) = places else { return several(list) };
         let (plan, single) = (self.batch_plan(packed).map(|plan| &**plan), &self.list[single].plan);
-        let several = |list: &[Ciphertext]| self.refresh_several(list);
-        in_batches(list, plan, single, |batch| self.refresh_batch(packed, batch), several)
+        let batch = |batch: &[Ciphertext]| self.refresh_batch(packed, batch, RefreshOptions::new());
+        in_batches(list, plan, single, batch, several)
     }
 
     /// Infinite also for ciphertexts that no bootstrapping here refreshes, such as a quotient

@@ -1,7 +1,6 @@
 //! Servers: evaluation keys, and the computations that they allow.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::circuit::{Circuit, GridCircuit, ListCircuit};
@@ -10,10 +9,9 @@ use super::family::{Exact, ExactFamily, Family};
 use super::kept::{Kept, Prepared};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::Integer;
-use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, RefreshOptions};
 #[cfg(doc)]
 use crate::circuits::LinearPlan;
-use crate::circuits::SlotTable;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
@@ -348,53 +346,23 @@ impl Server {
         self.refreshers.bootstrapper(content, self.context.ring().modulus().exponent())
     }
 
-    /// [`Self::refresh`] for each ciphertext of a list, several at a time. `observe` is called
-    /// before each stage as in [`Self::refresh_with`]; its reports count over adjacent ciphertexts
-    /// of one content.
+    /// [`Self::refresh`] for each ciphertext of a list, several at a time, with options: a table that
+    /// is evaluated at the end, an observer that can cancel, all as one batch. Each ciphertext is
+    /// refreshed by the bootstrapping that [`Self::refresh`] uses. Reports count over adjacent
+    /// ciphertexts of one content.
     ///
     /// # Errors
-    /// As [`Self::refresh_with`].
-    pub fn refresh_several_with(
-        &self,
-        list: &[Ciphertext],
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Vec<Ciphertext>> {
-        self.refreshers.refresh_several_with(list, &mut observe)
+    /// As [`Bootstrapper::refresh_list`]; [`Error::MissingBootstrappingKeys`].
+    pub fn refresh_list(&self, list: &[Ciphertext], options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
+        self.refreshers.refresh_list(list, options)
     }
 
-    /// As [`Self::refresh`]. `observe` is called before each stage; `Break` stops the refresh.
+    /// [`Self::refresh_list`] for one ciphertext.
     ///
     /// # Errors
-    /// As [`Self::refresh`]; [`crate::bootstrap::BootstrapError::Cancelled`] after a `Break`.
-    pub fn refresh_with(
-        &self,
-        a: &Ciphertext,
-        observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Ciphertext> {
-        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with(a, observe)
-    }
-
-    /// The values of a table at the integers in the slots, with fresh capacity
-    /// ([`Bootstrapper::refresh_with_table`]). Uses the bootstrapping that [`Self::refresh`] uses.
-    ///
-    /// # Errors
-    /// As [`Bootstrapper::refresh_with_table`]; [`Error::MissingBootstrappingKeys`].
-    pub fn refresh_with_table(&self, a: &Ciphertext, table: &SlotTable) -> Result<Ciphertext> {
-        self.refresh_with_table_observed(a, table, |_| ControlFlow::Continue(()))
-    }
-
-    /// As [`Self::refresh_with_table`]. `observe` is called before each stage, of which the table
-    /// is the last; `Break` stops it.
-    ///
-    /// # Errors
-    /// As [`Self::refresh_with_table`]; [`crate::bootstrap::BootstrapError::Cancelled`].
-    pub fn refresh_with_table_observed(
-        &self,
-        a: &Ciphertext,
-        table: &SlotTable,
-        observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Ciphertext> {
-        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with_table_observed(a, table, observe)
+    /// As there.
+    pub fn refresh_one(&self, a: &Ciphertext, options: RefreshOptions<'_>) -> Result<Ciphertext> {
+        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_one(a, options)
     }
 
     /// log2 of how much the noise of a ciphertext may still grow.

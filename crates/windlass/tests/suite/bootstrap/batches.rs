@@ -78,10 +78,13 @@ fn batches_on_ciphertexts() {
             let list_spent: Vec<Ciphertext> = list.iter().enumerate().map(spent).collect();
             let mut seen: Vec<Progress> = Vec::new();
             let images = bootstrapper
-                .refresh_batch_with(&list_spent, |progress| {
-                    seen.push(progress.clone());
-                    ControlFlow::Continue(())
-                })
+                .refresh_list(
+                    &list_spent,
+                    RefreshOptions::new().in_one_batch().observed_by(|progress| {
+                        seen.push(progress.clone());
+                        ControlFlow::Continue(())
+                    }),
+                )
                 .unwrap_or_else(|error| panic!("{error}, {case}"));
             check_batch_events(bootstrapper, batches, &case);
             for (place, (image, x)) in images.iter().zip(&list).enumerate() {
@@ -98,7 +101,7 @@ fn batches_on_ciphertexts() {
             while engine.capacity(&poor) > toy.plan.least_input_bits() / 2.0 {
                 poor = engine.add(&poor, &poor).unwrap();
             }
-            let refused = bootstrapper.refresh_batch(&[poor]).err();
+            let refused = bootstrapper.refresh_list(&[poor], RefreshOptions::new().in_one_batch()).err();
             assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::CapacityTooLow { .. }))), "{refused:?}");
         }
     }
@@ -155,7 +158,7 @@ fn tasks_make_batches_ready_together() {
     let (client, server) = toy.parties(3);
     let spent: Vec<Ciphertext> = list.iter().map(|x| encrypt_at(&client, x, 6)).collect();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
-    let one = |_: usize| bootstrapper(&server).refresh_batch(&spent).unwrap();
+    let one = |_: usize| bootstrapper(&server).refresh_list(&spent, RefreshOptions::new().in_one_batch()).unwrap();
     let images: Vec<Vec<Ciphertext>> = pool.install(|| (0..4).into_par_iter().map(one).collect());
     for image in &images {
         assert!(image.iter().zip(&images[0]).all(|(x, y)| x.parts() == y.parts()));
@@ -236,7 +239,8 @@ fn a_server_refreshes_lists() {
         x
     };
     let poor: Vec<Ciphertext> = list[..size].iter().map(spend).collect();
-    let refused = server.bootstrapper(Content::Elements).unwrap().refresh_batch(&poor).err();
+    let refused =
+        server.bootstrapper(Content::Elements).unwrap().refresh_list(&poor, RefreshOptions::new().in_one_batch()).err();
     assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::CapacityTooLow { .. }))), "{refused:?}");
     for (image, x) in server.refresh_all(&poor).unwrap().iter().zip(&list) {
         assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
@@ -248,11 +252,13 @@ fn a_server_refreshes_lists() {
     assert_eq!(client.decrypt_plaintext(&images[1]).unwrap(), elements);
     // No batch of elements, nor one of too many.
     let bootstrapper = server.bootstrapper(Content::Elements).unwrap();
-    let refused = bootstrapper.refresh_batch(&mixed).err();
+    let refused = bootstrapper.refresh_list(&mixed, RefreshOptions::new().in_one_batch()).err();
     assert_eq!(refused, Some(Error::Bootstrap(BootstrapError::NotIntegers)));
-    let refused = bootstrapper.refresh_batch(&[spent[0].clone(), spent[1].to_scheme(Scheme::Bfv)]).err();
+    let refused = bootstrapper
+        .refresh_list(&[spent[0].clone(), spent[1].to_scheme(Scheme::Bfv)], RefreshOptions::new().in_one_batch())
+        .err();
     assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::WrongContext { .. }))), "{refused:?}");
-    let refused = bootstrapper.refresh_batch(&spent).err();
+    let refused = bootstrapper.refresh_list(&spent, RefreshOptions::new().in_one_batch()).err();
     assert!(matches!(refused, Some(Error::ShapeMismatch { expected, got, .. }) if expected == size && got == size + 1));
 }
 
@@ -321,19 +327,22 @@ fn thin_lists_go_together() {
         // Reports are counted over the list, and may stop it.
         let first = toy.plan.stages()[0].name.to_string();
         let (mut heard, stages) = (0, toy.plan.stages().iter().map(|stage| stage.times).sum::<usize>());
-        let told = server.refresh_several_with(&spent, |progress| {
-            assert_eq!((progress.number, progress.count), (heard, spent.len() * stages));
-            // Eight at a time go through the first stage, then the one that is left over.
-            assert!(heard >= 8 || (progress.round == heard && progress.stage == first), "{progress:?}");
-            heard += 1;
-            ControlFlow::Continue(())
-        });
+        let told = server.refresh_list(
+            &spent,
+            RefreshOptions::new().observed_by(|progress| {
+                assert_eq!((progress.number, progress.count), (heard, spent.len() * stages));
+                // Eight at a time go through the first stage, then the one that is left over.
+                assert!(heard >= 8 || (progress.round == heard && progress.stage == first), "{progress:?}");
+                heard += 1;
+                ControlFlow::Continue(())
+            }),
+        );
         assert_eq!((told.unwrap()[1].parts(), heard), (images[1].parts(), spent.len() * stages + 1));
         let stop = |progress: &Progress| match progress.number {
             10 => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         };
-        let stopped = server.refresh_several_with(&spent, stop).err();
+        let stopped = server.refresh_list(&spent, RefreshOptions::new().observed_by(stop)).err();
         assert!(matches!(stopped, Some(Error::Bootstrap(BootstrapError::Cancelled { .. }))), "{stopped:?}");
         let refused = server.refresh_all(&[spent[0].clone(), client.encrypt_plaintext(&elements(&toy)).unwrap()]);
         assert!(matches!(refused.err(), Some(Error::Bootstrap(BootstrapError::NotIntegers))));

@@ -45,7 +45,7 @@ fn a_ciphertext_of_another_prime_is_refused_before_any_work() {
     let other = fixture::context(Scheme::Bgv, (17, 1), params(105, 14));
     let stranger = other.client_from_key(Arc::clone(client.secret_key())).unwrap();
     let ct = stranger.encrypt(&[1]).unwrap();
-    let refused = server.refresh_with(&ct, |_| panic!("no stage may begin")).err();
+    let refused = server.refresh_one(&ct, RefreshOptions::new().observed_by(|_| panic!("no stage may begin"))).err();
     assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::WrongContext { .. }))), "{refused:?}");
 }
 

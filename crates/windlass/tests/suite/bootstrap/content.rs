@@ -16,7 +16,8 @@ fn thin_bootstrapping_refuses_elements() {
     let refusal = Some(Error::Bootstrap(BootstrapError::NotIntegers));
     for plaintext in [&elements, &integers] {
         let ct = encrypt(plaintext);
-        let refused = bootstrapper(&server).refresh_with(&ct, |_| panic!("a stage was begun"));
+        let refused =
+            bootstrapper(&server).refresh_one(&ct, RefreshOptions::new().observed_by(|_| panic!("a stage was begun")));
         assert_eq!(refused.err(), refusal);
         assert_eq!(toy.plan.check(&ct).err(), refusal);
     }
@@ -47,10 +48,13 @@ fn packed_bootstrapping_keeps_the_content() {
     for plaintext in [message(plan, 12), integers] {
         let ct = encrypt_at(&client, &plaintext, 4);
         let mut seen = Vec::new();
-        let image = bootstrapper(&server).refresh_traced(&ct, |progress, ct| {
-            seen.push((progress.stage.clone(), ct.content()));
-            ControlFlow::Continue(())
-        });
+        let image = bootstrapper(&server).refresh_one(
+            &ct,
+            RefreshOptions::new().traced_by(|progress, ct| {
+                seen.push((progress.stage.clone(), ct.content()));
+                ControlFlow::Continue(())
+            }),
+        );
         let image = image.unwrap();
         assert_eq!(
             (image.content(), client.decrypt_plaintext(&image).unwrap()),

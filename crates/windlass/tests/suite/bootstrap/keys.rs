@@ -101,7 +101,7 @@ fn batches_by_minimal_keys() {
         let list: Vec<Plaintext> =
             (0..batch.size() as u64).map(|k| random(toy.plan.message_ring(), Content::Integers, k)).collect();
         let inputs: Vec<Ciphertext> = list.iter().map(|x| client.encrypt_plaintext(x).unwrap()).collect();
-        let images = bootstrapper(&server).refresh_batch(&inputs).unwrap();
+        let images = bootstrapper(&server).refresh_list(&inputs, RefreshOptions::new().in_one_batch()).unwrap();
         for (image, x) in images.iter().zip(&list) {
             assert_eq!(&client.decrypt_plaintext(image).unwrap(), x, "{}", toy.plan.explain());
         }

@@ -24,7 +24,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::bootstrap::{
     BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, Encapsulation, Mode,
-    Partition, Progress, Refresh, Transform,
+    Partition, Progress, Refresh, RefreshOptions, Transform,
 };
 use windlass::rlwe::{EvaluationKeys, RlweParams, RlweSpec};
 use windlass::schemes::clear::Clear;
@@ -240,22 +240,24 @@ fn progress_names_every_stage_and_can_stop() {
     let thin = message(plan, 10);
     let ct = encrypt_at(&client, &thin, 4);
     let mut seen: Vec<Progress> = Vec::new();
-    let image = server.refresh_with(&ct, |progress| {
-        seen.push(progress.clone());
-        ControlFlow::Continue(())
-    });
+    let image = server.refresh_one(
+        &ct,
+        RefreshOptions::new().observed_by(|progress| {
+            seen.push(progress.clone());
+            ControlFlow::Continue(())
+        }),
+    );
     let names: Vec<&str> = seen.iter().map(|progress| &progress.stage[..]).collect();
     let mut wanted: Vec<String> = plan.stages().iter().map(|stage| stage.name.to_string()).collect();
     wanted.push(String::new());
     assert_eq!(names, wanted);
     assert!(wanted.iter().all(|name| plan.explain().contains(name)));
-    let stopped =
-        server.refresh_with(
-            &ct,
-            |progress| {
-                if progress.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            },
-        );
+    let stopped = server.refresh_one(
+        &ct,
+        RefreshOptions::new().observed_by(|progress| {
+            if progress.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }),
+    );
     let stage = plan.stages()[2].name.to_string();
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
     // The same bits on three threads.

@@ -130,10 +130,13 @@ fn progress_between_ciphertexts() {
     let (bootstrapper, content) = (bootstrapper(&server), message(plan, 3));
     let ct = encrypt_at(&client, &content, 3);
     let mut seen: Vec<Progress> = Vec::new();
-    let image = bootstrapper.refresh_with(&ct, |progress| {
-        seen.push(progress.clone());
-        ControlFlow::Continue(())
-    });
+    let image = bootstrapper.refresh_one(
+        &ct,
+        RefreshOptions::new().observed_by(|progress| {
+            seen.push(progress.clone());
+            ControlFlow::Continue(())
+        }),
+    );
     let (end, steps) = seen.split_last().unwrap();
     assert!(end.stage.is_empty() && end.number == end.count && steps.len() == end.count);
     assert!(steps.iter().enumerate().all(|(i, step)| step.number == i && step.count == steps.len()));
@@ -143,10 +146,11 @@ fn progress_between_ciphertexts() {
         assert_eq!(rounds, (0..stage.times).collect::<Vec<_>>(), "{}\n{}", stage.name, plan.explain());
     }
     // Stop at the fifth of the eight ciphertexts.
-    let stopped = bootstrapper.refresh_with(&ct, |progress| {
-        let stop = progress.stage == "digit removal" && progress.round == 4;
-        if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let stop = |progress: &Progress| match progress.stage == "digit removal" && progress.round == 4 {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    };
+    let stopped = bootstrapper.refresh_one(&ct, RefreshOptions::new().observed_by(stop));
     let stage = "digit removal".to_owned();
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
     let parts = image.unwrap().parts().to_vec();
@@ -164,10 +168,13 @@ fn side_by_side(threads: usize, bootstrapper: &Bootstrapper, ct: &Ciphertext, se
     let digits = |reports: &[Progress]| reports.iter().filter(|report| report.stage == "digit removal").count();
     let (image, reports) = pool.install(|| {
         let mut reports: Vec<Progress> = Vec::new();
-        let image = bootstrapper.refresh_with(ct, |progress| {
-            reports.push(progress.clone());
-            ControlFlow::Continue(())
-        });
+        let image = bootstrapper.refresh_one(
+            ct,
+            RefreshOptions::new().observed_by(|progress| {
+                reports.push(progress.clone());
+                ControlFlow::Continue(())
+            }),
+        );
         (image.unwrap(), reports)
     });
     assert_eq!((reports.len(), digits(&reports)), (seen.len(), digits(seen)));
@@ -177,10 +184,13 @@ fn side_by_side(threads: usize, bootstrapper: &Bootstrapper, ct: &Ciphertext, se
     let most = runs.map(<[Progress]>::len).max().unwrap();
     assert_eq!(most, digits(seen).min(1 << threads.ilog2()).max(2), "{threads} threads");
     let stopped = pool.install(|| {
-        bootstrapper.refresh_with(ct, |progress| {
-            let stop = progress.stage == "digit removal" && progress.round == 4;
-            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })
+        bootstrapper.refresh_one(
+            ct,
+            RefreshOptions::new().observed_by(|progress| {
+                let stop = progress.stage == "digit removal" && progress.round == 4;
+                if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            }),
+        )
     });
     let stage = StageName::DigitRemoval.to_string();
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
@@ -197,10 +207,13 @@ fn parts_by_constants_side_by_side() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut names = Vec::new();
-            let image = server.refresh_with(&ct, |progress| {
-                names.push(progress.stage.clone());
-                ControlFlow::Continue(())
-            });
+            let image = server.refresh_one(
+                &ct,
+                RefreshOptions::new().observed_by(|progress| {
+                    names.push(progress.stage.clone());
+                    ControlFlow::Continue(())
+                }),
+            );
             (image.unwrap(), names)
         })
     };
@@ -219,10 +232,13 @@ fn a_refresh_can_be_stopped_between_parts() {
     let (client, server) = toy.parties(4);
     let ct = encrypt_at(&client, &message(&toy.plan, 4), 4);
     let mut last = None;
-    let stopped = server.refresh_with(&ct, |progress| {
-        last = Some((progress.stage.clone(), progress.round));
-        if progress.stage == "repacking" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let stopped = server.refresh_one(
+        &ct,
+        RefreshOptions::new().observed_by(|progress| {
+            last = Some((progress.stage.clone(), progress.round));
+            if progress.stage == "repacking" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }),
+    );
     let stage = StageName::Repacking.to_string();
     assert_eq!(last, Some((stage.clone(), 0)));
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));

@@ -88,10 +88,10 @@ fn lists_are_refused_before_any_work() {
     let bootstrapper = bootstrapper(&server);
     let good = encrypt_at(&client, &Plaintext::one(toy.plan.message_ring()), 6);
     let before = bootstrapper.random_events();
-    let refused = bootstrapper.refresh_several(&[good.clone(), good.to_scheme(Scheme::Bfv)]);
+    let refused = bootstrapper.refresh_list(&[good.clone(), good.to_scheme(Scheme::Bfv)], RefreshOptions::new());
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
     assert_eq!(bootstrapper.random_events(), before);
-    assert_eq!(bootstrapper.refresh_several(&[good.clone(), good]).unwrap().len(), 2);
+    assert_eq!(bootstrapper.refresh_list(&[good.clone(), good], RefreshOptions::new()).unwrap().len(), 2);
 }
 
 /// Keys that are there stay what they are, each at the level of its stage or above.

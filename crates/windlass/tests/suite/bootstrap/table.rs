@@ -70,7 +70,7 @@ fn tables_on_refreshed_ciphertexts() {
                 let (table, values) = table(&toy.plan, seed);
                 let case = format!("{scheme}, {mode}\n{}\n{}", table.explain(), toy.plan.explain());
                 let forecast = toy.plan.forecast_table(&table).unwrap();
-                let refreshed = server.refresh_with_table(&spent, &table).unwrap();
+                let refreshed = server.refresh_one(&spent, RefreshOptions::new().with_table(&table)).unwrap();
                 assert_eq!(client.decrypt_plaintext(&refreshed).unwrap(), image(&values, &content), "{case}");
                 assert_eq!(refreshed.content(), Content::Integers);
                 let left = server.capacity(&refreshed);
@@ -128,7 +128,8 @@ fn what_a_table_is_not_for_is_refused_before_any_work() {
     let (client, server) = toy.parties(5);
     let own = SlotTable::from_fn(toy.plan.message_ring(), |x| 6 - x).unwrap();
     let refuse = |ct: &Ciphertext, table: &SlotTable| {
-        let refused = bootstrapper(&server).refresh_with_table_observed(ct, table, |_| panic!("a stage was begun"));
+        let options = RefreshOptions::new().with_table(table).observed_by(|_| panic!("a stage was begun"));
+        let refused = bootstrapper(&server).refresh_one(ct, options);
         refused.unwrap_err()
     };
     // A packed refresh keeps elements; a table is for integers.
@@ -150,7 +151,7 @@ fn what_a_table_is_not_for_is_refused_before_any_work() {
         stages.push((progress.stage.clone(), progress.number, progress.count));
         ControlFlow::Continue(())
     };
-    bootstrapper(&server).refresh_with_table_observed(&integers, &own, seen).unwrap();
+    bootstrapper(&server).refresh_one(&integers, RefreshOptions::new().with_table(&own).observed_by(seen)).unwrap();
     let count = stages.len() - 1;
     assert_eq!(stages[count - 1..], [("table".to_owned(), count - 1, count), (String::new(), count, count)]);
 }
