@@ -105,8 +105,8 @@ type Way<'a> = (&'static str, Box<dyn Fn() -> Server + 'a>);
 fn ways<'a>(context: &'a Context, plan: &'a LinearPlan, files: &'a Files, x: &'a Ciphertext) -> Vec<Way<'a>> {
     let bytes = |path: &Path| std::fs::read(path).expect("a readable file");
     let packed = move || context.server_from_bytes(&bytes(&files.packed), &[]).expect("keys");
-    let copied = move || context.server_from_ready_bytes(&bytes(&files.ready), &[]).expect("keys");
-    let mapped = || context.map_server(&files.ready).expect("keys");
+    let copied = move || context.open_server(&bytes(&files.ready), &[]).expect("keys");
+    let mapped = || context.open_server(&files.ready, &[]).expect("keys");
     let converted = move || {
         let server = packed();
         server.prepare(plan, x).expect("constants");
@@ -114,7 +114,7 @@ fn ways<'a>(context: &'a Context, plan: &'a LinearPlan, files: &'a Files, x: &'a
     };
     let whole = move || {
         let server = mapped();
-        server.map_prepared(plan, &files.constants).expect("constants");
+        server.open_prepared(plan, &files.constants).expect("constants");
         server
     };
     vec![

@@ -256,8 +256,8 @@ impl PyLinear {
     fn map_prepared(&self, py: Python<'_>, server: &PyServer, path: PathBuf) -> PyResult<()> {
         let (inner, kind) = (Arc::clone(&self.inner), server.handle.open(py)?);
         long(py, None, "constants", move |_| match (&*kind, &inner.plan) {
-            (ServerKind::Exact(s), Plan::Exact(plan)) => s.map_prepared(plan.products(), &path),
-            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.map_prepared(plan.products(), &path),
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.open_prepared(plan.products(), &path),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.open_prepared(plan.products(), &path),
             _ => Err(other_scheme()),
         })
     }

@@ -245,8 +245,8 @@ impl LinearInner {
     /// Constants in memory, for the next products of a server.
     pub fn share_prepared(&self, kind: &ServerKind, memory: Arc<Mapping>) -> Result<()> {
         match (kind, &self.plan) {
-            (ServerKind::Exact(s), Plan::Exact(plan)) => s.share_prepared(plan.products(), memory),
-            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.share_prepared(plan.products(), memory),
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.open_prepared(plan.products(), memory),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.open_prepared(plan.products(), memory),
             _ => Err(other_scheme()),
         }
     }

@@ -97,10 +97,10 @@ impl PyServer {
                         let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
                         list.push((plan, wire::load(&path, &files)?.0));
                     }
-                    let keys = ReadyKeys::share(memory, context.files())?;
+                    let keys = ReadyKeys::open(memory, context.files())?;
                     ServerKind::Exact(context.server_from_keys(keys.0, list)?)
                 }
-                Kind::Approximate(context) => ServerKind::Approximate(context.share_server(memory)?),
+                Kind::Approximate(context) => ServerKind::Approximate(context.open_server(memory)?),
             })
         })
         .map_err(|error| path.map_or_else(|| error.clone_ref(py), |path| of_file(py, error.clone_ref(py), &path)))?;

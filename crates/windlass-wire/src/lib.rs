@@ -23,6 +23,7 @@ mod messages;
 mod prepared;
 mod ready_keys;
 mod sealed;
+mod source;
 mod stored;
 mod values;
 
@@ -43,6 +44,7 @@ pub use sealed::{
     Passphrase, PassphraseCost, check_sealed, from_sealed_bytes, is_sealed, load_sealed, open_secret, save_sealed,
     seal_secret,
 };
+pub use source::Source;
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
 pub use windlass_rlwe::KeyId;

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_circuits::linear::{ComplexSlots, LinearPlan, Plannable, PreparedPlan, Prepares};
-use windlass_ring::kernels::Mapping;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{Bound, Limits};
@@ -13,8 +12,9 @@ use windlass_schemes::hex::hex;
 use windlass_schemes::plaintext::Content;
 use windlass_schemes::schemes::{self, ckks};
 
-use super::container::{Label, open};
-use super::mapped::{self, Blocks, Body, PAGE};
+use super::container::Label;
+use super::mapped::{Blocks, Body, PAGE};
+use super::source::Source;
 use super::values::FileContext;
 use super::{Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
 
@@ -92,37 +92,12 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         Ok(self.body(prepared)?.sealed(&self.label()))
     }
 
-    /// Maps the constants of a file: any number of processes share one copy in memory, and use it
-    /// where it lies. It is checked once, now; it may be removed afterwards, but not written to or
-    /// cut.
-    ///
-    /// Cost: two passes through the file, over the current threads. On machines whose words are not
-    /// little-endian the constants are copied.
+    /// The constants of a file. From a file or from shared memory they are used where they lie.
     ///
     /// # Errors
     /// As [`super::load`]; [`WireError::OtherPlan`].
-    pub fn map(&self, path: &Path) -> Result<PreparedPlan<E, R>> {
-        let (_, file) = mapped::map(path, &self.expected())?;
-        self.read(mapped::of_file(&file)?)
-    }
-
-    /// As [`Self::map`], of a file whose bytes lie in memory that processes share: they are used
-    /// there if they are aligned to 64 bytes, and copied otherwise.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn share(&self, memory: Arc<Mapping>) -> Result<PreparedPlan<E, R>> {
-        let (_, file) = mapped::share(memory, &self.expected())?;
-        self.read(mapped::of_file(&file)?)
-    }
-
-    /// The constants in the bytes of such a file, which are copied.
-    ///
-    /// # Errors
-    /// As [`Self::map`].
-    pub fn from_bytes(&self, bytes: &[u8]) -> Result<PreparedPlan<E, R>> {
-        let (_, payload) = open(bytes, &self.expected())?;
-        self.read(mapped::of_payload(payload)?)
+    pub fn open<'b>(&self, source: impl Into<Source<'b>>) -> Result<PreparedPlan<E, R>> {
+        source.into().open(&self.expected(), |_, content| self.read(content))
     }
 
     fn label(&self) -> Label {

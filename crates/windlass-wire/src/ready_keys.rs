@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_ring::Poly;
-use windlass_ring::kernels::Mapping;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::switching::SwitchingKey;
 use windlass_schemes::error::Result;
@@ -12,6 +11,7 @@ use windlass_schemes::error::Result;
 use super::container::Label;
 use super::keys::{KEY_FIELDS, in_order, read_keys, write_fields};
 use super::mapped::{self, Blocks, Body, PAGE};
+use super::source::Source;
 use super::values::{FileContext, Wire};
 use super::{Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
 
@@ -75,27 +75,12 @@ impl ReadyKeys {
         Ok(Label { kind: Kind::ReadyKeys, context: *context.hash(), key })
     }
 
-    /// Maps the keys of a file: any number of processes share one copy in memory, and use it where
-    /// it lies. It is checked once, now; it may be removed afterwards, but not written to or cut.
-    ///
-    /// Cost: two passes through the file, over the current threads. On machines whose words are not
-    /// little-endian the keys are copied.
+    /// The keys of a file. From a file or from shared memory they are used where they lie.
     ///
     /// # Errors
     /// As [`super::load`].
-    pub fn map<C: FileContext>(path: &Path, context: &C) -> Result<Self> {
-        let (key, file) = mapped::map(path, &Self::expected(context))?;
-        Self::read(context, key, mapped::of_file(&file)?)
-    }
-
-    /// As [`Self::map`], of a file whose bytes lie in memory that processes share: they are used
-    /// there if they are aligned to 64 bytes, and copied otherwise.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn share<C: FileContext>(memory: Arc<Mapping>, context: &C) -> Result<Self> {
-        let (key, file) = mapped::share(memory, &Self::expected(context))?;
-        Self::read(context, key, mapped::of_file(&file)?)
+    pub fn open<'a, C: FileContext>(source: impl Into<Source<'a>>, context: &C) -> Result<Self> {
+        source.into().open(&Self::expected(context), |key, content| Self::read(context, key, content))
     }
 
     fn expected<C: FileContext>(context: &C) -> Expected {

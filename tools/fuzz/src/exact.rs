@@ -207,7 +207,7 @@ pub fn ready_keys() -> Target {
         let files = sides.context.files();
         let (place, bytes) = (crate::command::place("ready.keys"), ready.to_bytes(files).expect("a key pair"));
         std::fs::write(&place, &bytes).expect("a file is written");
-        let mapped = ReadyKeys::map(&place, files).expect("the same bytes in a file");
+        let mapped = ReadyKeys::open(&place, files).expect("the same bytes in a file");
         assert!(mapped.to_bytes(files).expect("a key pair") == bytes, "mapped otherwise than read");
     });
     let seeds = sides.iter().map(|sides| sides.server.ready_keys_to_bytes().expect("keys"));

@@ -26,14 +26,14 @@ pub fn exact() -> Target {
     let label = label(sides.context.files());
     let read = move |bytes: &[u8]| {
         let files = PlanFiles::new(sides.context.files(), server.engine(), &plan);
-        match files.from_bytes(bytes) {
+        match files.open(bytes) {
             Err(error) => {
                 refused(&error);
                 false
             }
             Ok(prepared) => {
                 assert!(files.to_bytes(&prepared).expect("its own plan") == bytes, "two encodings of one value");
-                server.prepared_from_bytes(&plan, bytes).expect("the same bytes");
+                server.open_prepared(&plan, bytes).expect("the same bytes");
                 match server.apply(&plan, &ct) {
                     Ok(made) => sides.try_out(&made),
                     Err(error) => refused(&error),
@@ -57,14 +57,14 @@ pub fn approximate() -> Target {
     let label = label(context.files());
     let read = move |bytes: &[u8]| {
         let files = PlanFiles::new(context.files(), server.engine(), &plan);
-        match files.from_bytes(bytes) {
+        match files.open(bytes) {
             Err(error) => {
                 refused(&error);
                 false
             }
             Ok(prepared) => {
                 assert!(files.to_bytes(&prepared).expect("its own plan") == bytes, "two encodings of one value");
-                server.prepared_from_bytes(&plan, bytes).expect("the same bytes");
+                server.open_prepared(&plan, bytes).expect("the same bytes");
                 let made = server.apply(&plan, &ct).and_then(|made| client.decrypt_complex(&made));
                 made.inspect_err(|error| refused(error)).ok();
                 server.forget();

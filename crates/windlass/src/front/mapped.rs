@@ -11,25 +11,24 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass_ring::kernels::Mapping;
 use windlass_ring::slots::SlotRing;
 
 use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::server::Server;
 use crate::bootstrap::BootstrapPlan;
-use crate::circuits::linear::{ComplexSlots, LinearPlan, PreparedPlan};
+use crate::circuits::linear::{ComplexSlots, LinearPlan};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::wire;
-use crate::wire::{FileContext, PlanFiles, ReadyKeys};
+use crate::wire::{FileContext, PlanFiles, ReadyKeys, Source};
 
 /// What servers of exact integers and servers of approximate numbers have in common.
 macro_rules! ready_keys {
     ($family:ty) => {
         impl Server<$family> {
             /// Writes the evaluation keys, ready for use, to a new file that can be mapped
-            /// ([`Context::map_server`]), and returns its size in bytes: 16·d·(l + k)·n for each
+            /// ([`Context::open_server`]), and returns its size in bytes: 16·d·(l + k)·n for each
             /// key of d digits over l + k primes.
             ///
             /// Memory: 1 MiB. Cost: one pass of SHA-256. The keys of bootstrappings are not
@@ -61,8 +60,9 @@ ready_keys!(Exact);
 ready_keys!(Approximate);
 
 impl Context {
-    /// A server that uses the keys in a mapped file of [`Server::save_ready_keys`]. Processes that
-    /// map the same file share one copy of it in memory.
+    /// A server that uses the keys in a file of [`Server::save_ready_keys`], with the keys of each
+    /// bootstrapping plan in the bytes beside it. `source` is the path of the file, shared memory, or
+    /// bytes ([`Source`]). Processes that open the same file share one copy of it in memory.
     ///
     /// The file is checked once, when it is opened: header, checksum and every residue. It may be
     /// removed afterwards.
@@ -81,7 +81,7 @@ impl Context {
     /// let directory = tempfile::tempdir()?;
     /// server.save_ready_keys(directory.path().join("keys.ready"))?;
     ///
-    /// let worker = context.map_server(directory.path().join("keys.ready"))?; // in any process
+    /// let worker = context.open_server(directory.path().join("keys.ready"), &[])?; // in any process
     /// let x = client.encrypt(&[7])?;
     /// assert_eq!(client.decrypt(&worker.square(&x)?)?[0], 49);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -89,76 +89,23 @@ impl Context {
     ///
     /// # Errors
     /// Any [`wire::WireError`]; then nothing of the file is used.
-    pub fn map_server(&self, path: impl AsRef<Path>) -> Result<Server> {
-        self.map_server_with(path, &[])
-    }
-
-    /// As [`Self::map_server`], with the keys of each bootstrapping plan in the bytes beside it.
-    ///
-    /// # Errors
-    /// As [`Self::map_server`].
-    pub fn map_server_with(
+    pub fn open_server<'a>(
         &self,
-        path: impl AsRef<Path>,
+        source: impl Into<Source<'a>>,
         bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
     ) -> Result<Server> {
-        self.server_from_ready_keys(ReadyKeys::map(path.as_ref(), self.files())?, bootstrappings)
-    }
-
-    /// A server with the keys in the bytes of such a file. The bytes are copied.
-    ///
-    /// # Errors
-    /// As [`Self::map_server`].
-    pub fn server_from_ready_bytes(
-        &self,
-        ready: &[u8],
-        bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
-    ) -> Result<Server> {
-        self.server_from_ready_keys(self.from_bytes(ready)?, bootstrappings)
-    }
-
-    /// As [`Self::map_server_with`], for a file that lies in shared memory, such as an object
-    /// store's. If the memory is aligned to 64 bytes, keys are used in place; otherwise they are
-    /// copied.
-    ///
-    /// # Errors
-    /// As [`Self::map_server_with`].
-    pub fn share_server(&self, ready: Arc<Mapping>, bootstrappings: &[(Arc<BootstrapPlan>, &[u8])]) -> Result<Server> {
-        self.server_from_ready_keys(ReadyKeys::share(ready, self.files())?, bootstrappings)
-    }
-
-    fn server_from_ready_keys(
-        &self,
-        keys: ReadyKeys,
-        bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
-    ) -> Result<Server> {
+        let keys = ReadyKeys::open(source, self.files())?;
         self.server_from_keys(keys.0, self.bootstrap_keys_from_bytes(bootstrappings)?)
     }
 }
 
 impl Context<Approximate> {
-    /// As [`Context::<Exact>::map_server`].
+    /// As [`Context::<Exact>::open_server`].
     ///
     /// # Errors
     /// As there.
-    pub fn map_server(&self, path: impl AsRef<Path>) -> Result<Server<Approximate>> {
-        self.server_from_keys(ReadyKeys::map(path.as_ref(), self.files())?.0)
-    }
-
-    /// As [`Context::<Exact>::share_server`].
-    ///
-    /// # Errors
-    /// As there.
-    pub fn share_server(&self, ready: Arc<Mapping>) -> Result<Server<Approximate>> {
-        self.server_from_keys(ReadyKeys::share(ready, self.files())?.0)
-    }
-
-    /// A server with the keys in the bytes of such a file. The bytes are copied.
-    ///
-    /// # Errors
-    /// As [`Self::map_server`].
-    pub fn server_from_ready_bytes(&self, ready: &[u8]) -> Result<Server<Approximate>> {
-        self.server_from_keys(self.from_bytes::<ReadyKeys>(ready)?.0)
+    pub fn open_server<'a>(&self, source: impl Into<Source<'a>>) -> Result<Server<Approximate>> {
+        self.server_from_keys(ReadyKeys::open(source, self.files())?.0)
     }
 }
 
@@ -175,9 +122,10 @@ macro_rules! prepared {
                 self.prepared_at(plan, (plan.number(), level)).map(drop)
             }
 
-            /// Maps the constants of a plan from a file that another server with equal parameters
+            /// Takes the constants of a plan from a file that another server with equal parameters
             /// saved. [`Server::apply`] and [`Server::apply_grid`] use them until
-            /// [`Server::forget`]. Processes that map the same file share one copy of it in memory.
+            /// [`Server::forget`]. `source` is the path of the file, shared memory, or bytes
+            /// ([`Source`]). Processes that open the same file share one copy of it in memory.
             ///
             /// The plan must be made here as well, from the same map and with the same
             /// specification. The file is checked once, when it is opened. It may be removed
@@ -191,27 +139,13 @@ macro_rules! prepared {
             /// # Errors
             /// Any [`wire::WireError`]; then nothing of the file is used.
             /// [`wire::WireError::OtherPlan`] if the constants belong to another map or factoring.
-            pub fn map_prepared(&self, plan: &LinearPlan<$representation>, path: impl AsRef<Path>) -> Result<()> {
-                self.keep_constants(plan, self.plan_files(plan).map(path.as_ref())?);
-                Ok(())
-            }
-
-            /// As [`Self::map_prepared`], for a file that lies in shared memory. If the memory is
-            /// aligned to 64 bytes, constants are used in place; otherwise they are copied.
-            ///
-            /// # Errors
-            /// As [`Self::map_prepared`].
-            pub fn share_prepared(&self, plan: &LinearPlan<$representation>, memory: Arc<Mapping>) -> Result<()> {
-                self.keep_constants(plan, self.plan_files(plan).share(memory)?);
-                Ok(())
-            }
-
-            /// As [`Self::map_prepared`], from the bytes of such a file. The bytes are copied.
-            ///
-            /// # Errors
-            /// As [`Self::map_prepared`].
-            pub fn prepared_from_bytes(&self, plan: &LinearPlan<$representation>, bytes: &[u8]) -> Result<()> {
-                self.keep_constants(plan, self.plan_files(plan).from_bytes(bytes)?);
+            pub fn open_prepared<'a>(
+                &self,
+                plan: &LinearPlan<$representation>,
+                source: impl Into<Source<'a>>,
+            ) -> Result<()> {
+                let constants = self.plan_files(plan).open(source)?;
+                self.keep((plan.number(), constants.level()), Arc::new(constants));
                 Ok(())
             }
 
@@ -220,14 +154,6 @@ macro_rules! prepared {
                 plan: &'a LinearPlan<$representation>,
             ) -> PlanFiles<'a, impl FileContext, <$family as Family>::Engine, $representation> {
                 PlanFiles::new(self.context().files(), self.engine(), plan)
-            }
-
-            fn keep_constants(
-                &self,
-                plan: &LinearPlan<$representation>,
-                constants: PreparedPlan<<$family as Family>::Engine, $representation>,
-            ) {
-                self.keep((plan.number(), constants.level()), Arc::new(constants));
             }
         }
     };
@@ -238,7 +164,7 @@ prepared!(Approximate, ComplexSlots);
 
 impl Server {
     /// Writes the constants of a plan, converted for ciphertexts of every level, to a new file that
-    /// can be mapped ([`Self::map_prepared`]). Returns its size in bytes: 8·(l + k)·n for each
+    /// can be mapped ([`Self::open_prepared`]). Returns its size in bytes: 8·(l + k)·n for each
     /// constant over l + k primes. Constants that are not converted yet are converted and kept. The
     /// file of a plan that keeps its constants as coefficients ([`crate::circuits::ConstantForm`])
     /// contains no constants.

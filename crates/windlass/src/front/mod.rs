@@ -9,6 +9,7 @@ mod approximate;
 mod circuit;
 mod client;
 mod context;
+mod deprecated;
 mod family;
 mod files;
 mod generate;

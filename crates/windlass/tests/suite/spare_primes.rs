@@ -156,9 +156,9 @@ fn files_hold_every_level() {
                 ["keys", "prepared"].map(|kind| directory.path().join(format!("{scheme}{level}.{kind}")));
             server.save_ready_keys(&keys).unwrap();
             server.save_prepared(&plan, &prepared).unwrap();
-            let mapped = context.map_server(&keys).unwrap();
+            let mapped = context.open_server(&keys, &[]).unwrap();
             let copied = context.server_from_bytes(&server.to_bytes().unwrap().0, &[]).unwrap();
-            mapped.map_prepared(&plan, &prepared).unwrap();
+            mapped.open_prepared(&plan, &prepared).unwrap();
             let ct = at_level(&client, &x, level);
             let back: Ciphertext = context.from_bytes(&context.to_bytes(&ct).unwrap()).unwrap();
             assert_eq!((back.level(), back.parts()), (level, ct.parts()));

@@ -84,11 +84,11 @@ fn servers_with_mapped_keys_refresh() {
     let path = directory.path().join("keys.ready");
     server.save_ready_keys(&path).unwrap();
     let packed = &server.to_bytes().unwrap().1[0];
-    let mapped = context.map_server_with(&path, &[(Arc::clone(&plan), packed)]).unwrap();
+    let mapped = context.open_server(&path, &[(Arc::clone(&plan), packed)]).unwrap();
     let fresh = client.encrypt(&[1]).unwrap();
     let spent = server.engine().reduce_level(&fresh, plan.least_input_bits() + 10.0).unwrap();
     assert_eq!(mapped.refresh(&spent).unwrap().parts(), server.refresh(&spent).unwrap().parts());
-    let without = context.map_server(&path).unwrap();
+    let without = context.open_server(&path, &[]).unwrap();
     assert!(matches!(without.refresh(&spent), Err(Error::MissingBootstrappingKeys)));
 }
 

@@ -73,13 +73,13 @@ fn mapped_and_copied_constants_give_the_same_bits() {
         let x = client.encrypt(&[3, 1, 4, 1, 5]).unwrap();
         let expected = server.apply(&plan, &x).unwrap();
         // Another process: it makes context, map and plan for itself.
-        let worker = context.map_server(&keys).unwrap();
+        let worker = context.open_server(&keys, &[]).unwrap();
         let same = matrix(&context, 1).plan().unwrap();
         assert_ne!(same.number(), plan.number());
         for way in [0, 1] {
             match way {
-                0 => worker.map_prepared(&same, &path).unwrap(),
-                _ => worker.prepared_from_bytes(&same, &bytes).unwrap(),
+                0 => worker.open_prepared(&same, &path).unwrap(),
+                _ => worker.open_prepared(&same, &bytes).unwrap(),
             }
             let found = worker.apply(&same, &x).unwrap();
             assert_eq!(found.parts(), expected.parts(), "{scheme}");
@@ -105,7 +105,7 @@ fn files_decide_whether_constants_are_ready() {
     assert!(files[0].len() > 100 * files[1].len(), "constants, and none");
     for (plan, file) in plans.iter().zip(files.iter().rev()) {
         server.forget();
-        server.prepared_from_bytes(plan, file).unwrap();
+        server.open_prepared(plan, file).unwrap();
         assert!(server.prepared_to_bytes(plan).unwrap() == *file);
         assert_eq!(client.decrypt(&server.apply(plan, &x).unwrap()).unwrap(), plain(&context, &[3, 1, 4, 1, 5]));
     }
@@ -133,7 +133,7 @@ fn servers_use_what_is_mapped() {
         word.copy_from_slice(&1u64.to_le_bytes());
     }
     let forged = seal(&Label { key, ..label(Kind::PreparedConstants, context.files()) }, &payload);
-    server.prepared_from_bytes(&plan, &forged).unwrap();
+    server.open_prepared(&plan, &forged).unwrap();
     let x = client.encrypt(&[1]).unwrap();
     let found = server.apply(&plan, &x).unwrap();
     server.forget();
@@ -154,7 +154,7 @@ fn constants_of_ckks_give_the_same_bits_at_their_level() {
     for input in [&x, &low] {
         let path = directory.path().join(format!("level-{}", input.level()));
         server.save_prepared(&plan, input.level(), &path).unwrap();
-        worker.map_prepared(&same, &path).unwrap();
+        worker.open_prepared(&same, &path).unwrap();
         let (found, expected) = (worker.apply(&same, input).unwrap(), server.apply(&plan, input).unwrap());
         assert_eq!(found.parts(), expected.parts());
         let known = [&found, &expected].map(|y| (y.magnitude(), y.deviation(), y.level(), y.slots()));
@@ -182,7 +182,7 @@ fn grids_weights_and_plans_of_coefficients_have_files_too() {
     let worker = context.server_from_keys(std::sync::Arc::clone(server.engine().keys()), Vec::new()).unwrap();
     let x = [client.encrypt(&[1, 2, 3]).unwrap(), client.encrypt(&[4, 5]).unwrap()];
     let (plan, same) = (grid(), grid());
-    worker.prepared_from_bytes(&same, &server.prepared_to_bytes(&plan).unwrap()).unwrap();
+    worker.open_prepared(&same, &server.prepared_to_bytes(&plan).unwrap()).unwrap();
     let [found, expected] =
         [(&worker, &same), (&server, &plan)].map(|(server, plan)| server.apply_grid(plan, &x).unwrap());
     assert!(found.len() == 2 && found.iter().zip(&expected).all(|(a, b)| a.parts() == b.parts()));
@@ -192,12 +192,12 @@ fn grids_weights_and_plans_of_coefficients_have_files_too() {
         let (plan, same) = (limited(limit), limited(limit));
         let bytes = server.prepared_to_bytes(&plan).unwrap();
         assert!((least..most).contains(&bytes.len()), "{} bytes", bytes.len());
-        worker.prepared_from_bytes(&same, &bytes).unwrap();
+        worker.open_prepared(&same, &bytes).unwrap();
         assert_eq!(worker.apply(&same, &x[0]).unwrap().parts(), server.apply(&plan, &x[0]).unwrap().parts());
     }
     let (plan, same) = (weights(), weights());
     let bytes = server.prepared_to_bytes(plan.weights()).unwrap();
-    worker.prepared_from_bytes(same.weights(), &bytes).unwrap();
+    worker.open_prepared(same.weights(), &bytes).unwrap();
     assert_eq!(worker.apply(&same, &x[0]).unwrap().parts(), server.apply(&plan, &x[0]).unwrap().parts());
 }
 
@@ -210,8 +210,8 @@ fn damaged_and_foreign_files_are_refused() {
     let bytes = server.prepared_to_bytes(&plan).unwrap();
     let refusal = |server: &Server, plan: &LinearPlan, bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
-        let mapped = wire_error(server.map_prepared(plan, &path));
-        assert_eq!(mapped, wire_error(server.prepared_from_bytes(plan, bytes)), "mapped or not");
+        let mapped = wire_error(server.open_prepared(plan, &path));
+        assert_eq!(mapped, wire_error(server.open_prepared(plan, bytes)), "mapped or not");
         mapped
     };
     for end in [0, 67, 68, 72, 4096, bytes.len() / 2, bytes.len() - 1] {
@@ -260,14 +260,14 @@ fn damaged_payloads_are_refused_or_canonical() {
     let (key, payload) = open(&bytes, &expected).unwrap();
     let sealed = |payload: &[u8]| seal(&Label { key, ..label(Kind::PreparedConstants, context.files()) }, payload);
     let again = |payload: &[u8]| {
-        let bytes = files.to_bytes(&files.from_bytes(&sealed(payload))?)?;
+        let bytes = files.to_bytes(&files.open(&sealed(payload))?)?;
         Ok(open(&bytes, &expected)?.1.to_vec())
     };
     reject_damage(&label(Kind::PreparedConstants, context.files()), payload, &again);
     let malformed = |at: usize, value: &[u8]| {
         let mut payload = payload.to_vec();
         payload[at..at + value.len()].copy_from_slice(value);
-        match wire_error(files.from_bytes(&sealed(&payload))) {
+        match wire_error(files.open(&sealed(&payload))) {
             WireError::Malformed { what } => what,
             other => panic!("{other}"),
         }
@@ -289,7 +289,7 @@ fn damaged_payloads_are_refused_or_canonical() {
     assert_eq!(malformed(4096 - 68, &u64::MAX.to_le_bytes()), "prepared constant");
     // Another key pair's name, where there is none.
     let named = seal(&label(Kind::PreparedConstants, context.files()), payload);
-    assert!(matches!(wire_error(files.from_bytes(&named)), WireError::OtherKeyPair { .. }));
+    assert!(matches!(wire_error(files.open(&named)), WireError::OtherKeyPair { .. }));
 }
 
 fn golden_plan(context: &Context) -> LinearPlan {
@@ -310,7 +310,7 @@ fn golden_files_of_version_2_stay_readable() {
     let context = golden_context();
     let (plan, again) = (golden_plan(&context), golden_plan(&context));
     let (client, server) = context.generate_keys_from_seed([&plan], 7).unwrap();
-    server.map_prepared(&plan, golden_path("prepared-constants")).unwrap();
+    server.open_prepared(&plan, golden_path("prepared-constants")).unwrap();
     assert!(server.prepared_to_bytes(&plan).unwrap() == golden("prepared-constants"));
     let x = client.encrypt(&[3, 1, 4, 1, 5]).unwrap();
     assert_eq!(server.apply(&plan, &x).unwrap().parts(), server.apply(&again, &x).unwrap().parts());
@@ -318,7 +318,7 @@ fn golden_files_of_version_2_stay_readable() {
     let context = approximate_context();
     let (plan, top) = (turn(&context, 1.0), context.ckks().top_level());
     let (client, server) = context.generate_keys_from_seed([&plan], 7).unwrap();
-    server.map_prepared(&plan, golden_path("ckks-prepared-constants")).unwrap();
+    server.open_prepared(&plan, golden_path("ckks-prepared-constants")).unwrap();
     assert!(server.prepared_to_bytes(&plan, top).unwrap() == golden("ckks-prepared-constants"));
     let x = [0.5, -0.25, 0.125, 0.75];
     let found = client.decrypt_complex(&server.apply(&plan, &client.encrypt(&x).unwrap()).unwrap()).unwrap();
@@ -339,7 +339,7 @@ fn impossible_constants_of_ckks_are_named() {
         let mut payload = whole.to_vec();
         payload[at..at + value.len()].copy_from_slice(value);
         let label = Label { key, ..label(Kind::PreparedConstants, context.files()) };
-        match wire_error(files.from_bytes(&seal(&label, &payload))) {
+        match wire_error(files.open(&seal(&label, &payload))) {
             WireError::Malformed { what } => what,
             other => panic!("{other}"),
         }

@@ -47,8 +47,8 @@ fn mapped_and_copied_keys_give_the_same_bits() {
         let size = server.save_ready_keys(&path).unwrap();
         let bytes = server.ready_keys_to_bytes().unwrap();
         assert!(std::fs::read(&path).unwrap() == bytes && bytes.len() as u64 == size, "one form");
-        let mapped = context.map_server(&path).unwrap();
-        let copied = context.server_from_ready_bytes(&bytes, &[]).unwrap();
+        let mapped = context.open_server(&path, &[]).unwrap();
+        let copied = context.open_server(&bytes, &[]).unwrap();
         let x = client.encrypt(&[3, 1, 4, 1, 5]).unwrap();
         let turned = |server: &Server| server.engine().automorphism(&x, 3).unwrap();
         for other in [&mapped, &copied] {
@@ -84,7 +84,7 @@ fn files_may_be_longer_than_a_page_of_fields_and_a_chunk() {
         // of 64 bytes.
         let row = (context.n() as u64 * 8).next_multiple_of(64);
         assert_eq!(size, 3 * 4096 + 200 * 4 * row + 32, "m = {m}");
-        for other in [context.map_server(&path).unwrap(), context.server_from_ready_bytes(&bytes, &[]).unwrap()] {
+        for other in [context.open_server(&path, &[]).unwrap(), context.open_server(&bytes, &[]).unwrap()] {
             assert!(other.to_bytes().unwrap() == server.to_bytes().unwrap(), "m = {m}: as packed keys");
         }
     }
@@ -104,8 +104,8 @@ fn mapped_keys_of_ckks_give_the_same_bits() {
         [server.rotate(&x, 3), server.conjugate(&x), server.square(&x)].map(Result::unwrap)
     };
     let expected = results(&server);
-    let copied = context.server_from_ready_bytes(&server.ready_keys_to_bytes().unwrap()).unwrap();
-    for other in [context.map_server(&path).unwrap(), copied] {
+    let copied = context.open_server(&server.ready_keys_to_bytes().unwrap()).unwrap();
+    for other in [context.open_server(&path).unwrap(), copied] {
         for (found, expected) in results(&other).iter().zip(&expected) {
             assert_eq!(found.parts(), expected.parts());
             assert_eq!(found.deviation(), expected.deviation());
@@ -141,7 +141,7 @@ fn two_mappings_are_one_copy_and_outlive_the_name_of_the_file() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("shared.ready");
     let size = server.save_ready_keys(&path).unwrap() as usize;
-    let [one, two] = [(); 2].map(|()| context.map_server(&path).unwrap());
+    let [one, two] = [(); 2].map(|()| context.open_server(&path, &[]).unwrap());
     let (ranges, resident) = mappings(&path, "Rss");
     let (_, own) = mappings(&path, "Pss");
     assert_eq!(ranges.len(), 2);
@@ -174,8 +174,8 @@ fn files_to_be_mapped_are_for_reading_only() {
 fn refusal(context: &Context, path: &Path, bytes: &[u8]) -> WireError {
     let _ = std::fs::remove_file(path);
     std::fs::write(path, bytes).unwrap();
-    let mapped = wire_error(context.map_server(path));
-    assert_eq!(mapped, wire_error(context.server_from_ready_bytes(bytes, &[])), "mapped or not");
+    let mapped = wire_error(context.open_server(path, &[]));
+    assert_eq!(mapped, wire_error(context.open_server(bytes, &[])), "mapped or not");
     mapped
 }
 
@@ -202,11 +202,11 @@ fn damaged_and_foreign_files_are_refused() {
     assert_eq!(kinds.to_string(), "expected evaluation keys, ready for use, but found evaluation keys");
     let other = context.with_scheme(Scheme::Bfv).unwrap();
     assert!(matches!(refusal(&other, &path, &bytes), WireError::OtherContext { .. }));
-    let missing = wire_error(context.map_server(directory.path().join("none")));
+    let missing = wire_error(context.open_server(directory.path().join("none"), &[]));
     assert!(matches!(missing, WireError::Io { kind: std::io::ErrorKind::NotFound, .. }), "{missing}");
     #[cfg(unix)]
     {
-        let folder = wire_error(context.map_server(directory.path()));
+        let folder = wire_error(context.open_server(directory.path(), &[]));
         assert!(matches!(folder, WireError::Io { kind: std::io::ErrorKind::InvalidInput, .. }), "{folder}");
     }
 }
@@ -272,7 +272,7 @@ fn golden_files_of_version_2_stay_readable() {
     let context = golden_context();
     let ready: ReadyKeys = golden("ready-keys", context.files());
     let packed: EvaluationKeys = golden("evaluation-keys", context.files());
-    let mapped = ReadyKeys::map(&golden_path(), context.files()).unwrap();
+    let mapped = ReadyKeys::open(golden_path(), context.files()).unwrap();
     let expected = ReadyKeys(Arc::new(packed)).to_bytes(context.files()).unwrap();
     for keys in [ready, mapped] {
         assert!(keys.to_bytes(context.files()).unwrap() == expected);
