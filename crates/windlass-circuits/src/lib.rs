@@ -24,7 +24,7 @@ pub use digits::{
 pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{
     ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
-    MapStrategy, PlanSpec, PreparedPlan, Strategy,
+    MapStrategy, Plan, PlanSpec, PreparedPlan, Strategy,
 };
 pub use matrix::{Folding, MatrixPlan, MatrixSpec};
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};

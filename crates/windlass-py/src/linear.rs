@@ -60,7 +60,7 @@ impl PyLinear {
     fn explain(&self, py: Python<'_>) -> PyResult<String> {
         quick(py, || {
             let prices = self.inner.setting.prices();
-            Ok(on_plan!(self.inner, |plan| plan.explain_at(&prices)))
+            Ok(self.inner.plan.common().explain_at(&prices))
         })
     }
 
@@ -73,7 +73,7 @@ impl PyLinear {
     /// The automorphisms that need Galois keys, in increasing order. No other keys are needed.
     #[getter]
     fn required_keys(&self) -> Vec<u64> {
-        on_plan!(self.inner, |plan| plan.required_keys().into_iter().collect())
+        self.inner.plan.common().required_keys().into_iter().collect()
     }
 
     /// Whether the matrix is packed in blocks whose products are added afterwards, which needs
@@ -123,7 +123,7 @@ impl PyLinear {
     /// >>> layer.operations()["keys"] == len(layer.required_keys)
     /// True
     fn operations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let count = on_plan!(self.inner, |plan| plan.count());
+        let count = self.inner.plan.common().count();
         let dict = PyDict::new(py);
         for (name, times) in [
             ("hoist", count.hoists),

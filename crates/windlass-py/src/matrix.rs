@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use windlass::circuits::linear::Prepares;
-use windlass::circuits::{ComplexSlots, Folding, MatrixPlan, MatrixSpec, PlanSpec};
+use windlass::circuits::{self, ComplexSlots, Folding, MatrixPlan, MatrixSpec, PlanSpec};
 use windlass::needs::KeyRequest;
 use windlass::ring::kernels::Mapping;
 use windlass::{Depth, Error, NeedsKeys, Result, Step};
@@ -63,6 +63,16 @@ impl Default for LinearSpec {
 pub enum Plan {
     Exact(MatrixPlan),
     Approximate(MatrixPlan<ComplexSlots>),
+}
+
+impl Plan {
+    /// What every plan says.
+    pub fn common(&self) -> &dyn circuits::Plan {
+        match self {
+            Self::Exact(plan) => plan,
+            Self::Approximate(plan) => plan,
+        }
+    }
 }
 
 /// A matrix with its plan.

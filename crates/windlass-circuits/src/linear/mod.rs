@@ -20,8 +20,9 @@ mod run;
 
 pub use map::{ComplexMap, ComplexSlots, InSlots, LinearGrid, LinearMap, Plannable, Representation};
 pub use plan::{
-    ConstantForm, CostModel, HoistMode, LinearPlan, MapStrategy, OperationCount, PlanSpec, Planned, Strategy,
+    ConstantForm, CostModel, HoistMode, LinearPlan, MapStrategy, OperationCount, Plan, PlanSpec, Planned, Strategy,
 };
 pub use run::{EncryptedMatrix, Folded, MapNorms, PreparedPlan, Prepares};
 
 pub(crate) use build::{check_rectangular, dense_entries};
+pub(crate) use plan::impl_plan;

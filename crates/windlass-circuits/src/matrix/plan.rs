@@ -11,6 +11,7 @@ use windlass_schemes::switching::Switching;
 use super::fold::Side;
 use crate::linear::{
     ComplexSlots, CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, Planned, PreparedPlan, Prepares,
+    impl_plan,
 };
 use crate::trace::TracePlan;
 
@@ -119,6 +120,10 @@ impl<R: Planned> MatrixPlan<R> {
     }
 }
 
+impl_plan!([<R: Planned>] MatrixPlan<R>, |plan| {
+    format!("a matrix of {} rows and {} columns", plan.rows(), plan.columns())
+});
+
 impl<R: Plannable> MatrixPlan<R> {
     pub(super) fn new(
         products: LinearPlan<R>,
@@ -179,12 +184,8 @@ impl<R: Plannable> MatrixPlan<R> {
 
     /// How often each operation is used.
     pub fn count(&self) -> OperationCount {
-        let (mut count, sum) = (self.products.count(), self.any_sum().map(TracePlan::count).unwrap_or_default());
-        count.hoists += sum.hoists;
-        count.hoisted_automorphisms += sum.hoisted_automorphisms;
-        count.mod_downs += sum.mod_downs;
-        count.keys = self.required_keys().len();
-        count
+        let sum = self.any_sum().map(TracePlan::count).unwrap_or_default();
+        OperationCount { keys: self.required_keys().len(), ..self.products.count() + sum }
     }
 
     /// The predicted time, in the unit of the prices.

@@ -8,7 +8,7 @@ use windlass_schemes::file_sizes;
 use windlass_schemes::switching::Switching;
 
 use super::chain::TraceChain;
-use crate::linear::{CostModel, OperationCount};
+use crate::linear::{CostModel, OperationCount, impl_plan};
 
 /// What a plan should keep small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -218,6 +218,8 @@ impl TracePlan {
         Ok(value.unwrap_or_else(|| ciphertext.clone()))
     }
 }
+
+impl_plan!([] TracePlan, |plan| format!("a sum over {} automorphisms", plan.chain().factors().len()));
 
 impl Group {
     fn apply<E: Switching>(&self, evaluator: &E, value: &E::Ciphertext) -> Result<E::Ciphertext> {

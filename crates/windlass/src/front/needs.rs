@@ -12,10 +12,9 @@ use windlass_rlwe::KeyStrategy;
 
 use crate::bootstrap::BootstrapPlan;
 use crate::circuits::complex::Polynomial;
-use crate::circuits::linear::Plannable;
 use crate::circuits::{
     Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
-    Membership, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -139,33 +138,21 @@ impl NeedsKeys for Products {
     }
 }
 
-/// Plans over one representation of constants.
+/// Planned linear maps: the Galois keys that the plan names.
 macro_rules! of_plans {
-    ($representation:ty) => {
-        impl NeedsKeys for LinearPlan<$representation> {
+    ($($plan:ty),*) => {
+        $(impl NeedsKeys for $plan {
             fn key_request(&self) -> KeyRequest {
-                let name = format!("a linear map on {}", self.grid().representation().describe());
-                KeyRequest::none(name).with_galois(self.required_keys())
+                of_plan(self)
             }
-        }
-
-        impl NeedsKeys for MatrixPlan<$representation> {
-            fn key_request(&self) -> KeyRequest {
-                let name = format!("a matrix of {} rows and {} columns", self.rows(), self.columns());
-                KeyRequest::none(name).with_galois(self.required_keys())
-            }
-        }
+        })*
     };
 }
 
-of_plans!(Arc<SlotRing>);
-of_plans!(ComplexSlots);
+of_plans!(LinearPlan, LinearPlan<ComplexSlots>, MatrixPlan, MatrixPlan<ComplexSlots>, TracePlan);
 
-impl NeedsKeys for TracePlan {
-    fn key_request(&self) -> KeyRequest {
-        let name = format!("a sum over {} automorphisms", self.chain().factors().len());
-        KeyRequest::none(name).with_galois(self.required_keys())
-    }
+fn of_plan(plan: &dyn Plan) -> KeyRequest {
+    KeyRequest::none(plan.name()).with_galois(plan.required_keys())
 }
 
 impl NeedsKeys for PolynomialPlan {

@@ -1,6 +1,7 @@
 //! What the parts of a plan cost.
 
 use std::fmt;
+use std::ops::Add;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -168,6 +169,25 @@ pub struct OperationCount {
     pub mod_downs: usize,
     /// Distinct Galois keys.
     pub keys: usize,
+}
+
+impl Add for OperationCount {
+    type Output = Self;
+
+    /// The operations of two plans, one after the other. Keys are added, so those that both need are
+    /// counted twice.
+    fn add(self, other: Self) -> Self {
+        Self {
+            hoists: self.hoists + other.hoists,
+            hoisted_automorphisms: self.hoisted_automorphisms + other.hoisted_automorphisms,
+            extended_automorphisms: self.extended_automorphisms + other.extended_automorphisms,
+            automorphisms: self.automorphisms + other.automorphisms,
+            constant_products: self.constant_products + other.constant_products,
+            base_q_products: self.base_q_products + other.base_q_products,
+            mod_downs: self.mod_downs + other.mod_downs,
+            keys: self.keys + other.keys,
+        }
+    }
 }
 
 impl OperationCount {
