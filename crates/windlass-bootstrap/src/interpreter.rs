@@ -335,7 +335,26 @@ fn by_monomials<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], gro
     Ok(joined)
 }
 
-/// Splits a group from the first of `splits` on, and joins what comes back.
+/// Both halves of each ciphertext of a group by one split, the one at this depth.
+fn halved<M: Machine>(
+    machine: &mut M,
+    step: &Parts,
+    (split, depth): (&Split, usize),
+    group: Vec<Ct<M>>,
+) -> Result<(Vec<Ct<M>>, Vec<Ct<M>>)> {
+    let (mut first, mut second) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
+    for x in group {
+        machine.begin(step.apart, &x)?;
+        let circuit = machine.circuit();
+        let (a, b) = circuit.halves(step.side, split, &circuit.constants[&step.apart][depth], &x)?;
+        first.push(a);
+        second.push(b);
+    }
+    Ok((first, second))
+}
+
+/// Splits a group from the first of `splits` on, and joins what comes back. The halves of a group go
+/// on together if there are threads for all of their parts, else one after the other.
 fn walk<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
     let Some((split, rest)) = splits.split_first() else {
         group.iter().try_for_each(|x| machine.leave(step.apart, x))?;
@@ -344,14 +363,7 @@ fn walk<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<
     };
     let depth = step.by.parts().ilog2() as usize - splits.len();
     let count = group.len();
-    let (mut first, mut second) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for x in group {
-        machine.begin(step.apart, &x)?;
-        let circuit = machine.circuit();
-        let (a, b) = circuit.halves(step.side, split, &circuit.constants[&step.apart][depth], &x)?;
-        first.push(a);
-        second.push(b);
-    }
+    let (mut first, mut second) = halved(machine, step, (split, depth), group)?;
     if M::PARTS_ARE_ALIKE {
         first = machine.repeat(2, |machine| walk(machine, step, rest, first))?;
         second.clone_from(&first);

@@ -64,6 +64,16 @@ impl Way {
         Ok(ElementaryStages { m, p: slots.prime(), transform, packed, count })
     }
 
+    /// The automorphisms of the stages of both maps: to the coefficients, and to the slots.
+    fn supports(self, m: u64, slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[StageSupports; 2]> {
+        let supports = match self.unpacking() {
+            Some(Unpacking::Constants) => transform.packed_supports(slots)?,
+            Some(Unpacking::MonomialsInSlots) => maps::together_supports(slots)?,
+            _ => maps::thin_supports(slots, transform)?.map(StageSupports::alone),
+        };
+        Ok(supports.map(|one| if self.joined { one.joined(m) } else { one }))
+    }
+
     /// Whether there are stages beside those that may be merged.
     pub fn has_eval(unpacking: Unpacking, slots: &SlotRing) -> bool {
         match unpacking {
@@ -116,39 +126,28 @@ impl Merging {
         (transform, way): (&'static dyn SlotTransform, Way),
         single: bool,
     ) -> Result<Self> {
-        let (unpacking, joined) = (way.unpacking(), way.joined);
         let known = Self::known(params, slots, spec, transform, way)?;
-        let runs = |ends| Runs { ends, joined };
+        let runs = |ends| Runs { ends, joined: way.joined };
         if let (true, Some([forth, back])) = (single, &known) {
-            let ends = |given: &Option<Vec<usize>>, known: &Vec<usize>| given.clone().unwrap_or_else(|| known.clone());
-            let [to_coefficients, to_slots] =
-                [ends(&spec.to_coefficients, forth), ends(&spec.to_slots, back)].map(runs);
+            let to_coefficients = runs(spec.to_coefficients.as_ref().unwrap_or(forth).clone());
+            let to_slots = runs(spec.to_slots.as_ref().unwrap_or(back).clone());
             return Ok(Self { transform, to_coefficients, to_slots, price: 0.0, bytes: 0.0 });
         }
-        let m = params.m();
-        let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
+        let thin = matches!(way.unpacking(), None | Some(Unpacking::Monomials));
         let fixed = if thin { maps::fixed(slots, transform) } else { None };
-        let supports = match unpacking {
-            Some(Unpacking::Constants) => transform.packed_supports(slots)?,
-            Some(Unpacking::MonomialsInSlots) => maps::together_supports(slots)?,
-            _ => maps::thin_supports(slots, transform)?.map(StageSupports::alone),
-        };
-        let supports = supports.map(|one| if joined { one.joined(m) } else { one });
-        let best = |given: Option<Vec<usize>>, supports: &StageSupports, level: usize| {
-            let (constant_bytes, cost) = (constant_bytes(params, level) as f64, CostModel::at_level(params, level));
-            let stages = Stages { supports: &supports.merged, m, fixed: fixed.as_ref(), cost, constant_bytes };
-            let ends = given.unwrap_or_else(|| stages.best(spec.partition));
-            let [price, bytes] = stages.price_of(&ends);
-            let beside = |of: &dyn Fn(usize) -> f64| supports.beside().map(of).sum::<f64>();
-            let price = price + beside(&|size| stages.price(size));
-            (price, bytes + beside(&|size| size as f64 * constant_bytes), runs(ends))
-        };
+        let [forth, back] = way.supports(params.m(), slots, transform)?;
         let [known_forth, known_back] = known.map_or([None, None], |ends| ends.map(Some));
         let forth_level = to_coefficients_level(params, way.packed.map(|way| way.1));
-        let forth = best(spec.to_coefficients.clone().or(known_forth), &supports[0], forth_level);
-        let back = best(spec.to_slots.clone().or(known_back), &supports[1], params.top_level());
-        let (price, bytes) = (forth.0 + back.0, forth.1 + back.1);
-        Ok(Self { transform, to_coefficients: forth.2, to_slots: back.2, price, bytes })
+        let merge = |supports: &StageSupports, given, level| {
+            let (constant_bytes, cost) = (constant_bytes(params, level) as f64, CostModel::at_level(params, level));
+            let (m, fixed) = (params.m(), fixed.as_ref());
+            let stages = Stages { supports: &supports.merged, m, fixed, cost, constant_bytes };
+            stages.merged(given, spec.partition, supports)
+        };
+        let forth = merge(&forth, spec.to_coefficients.clone().or(known_forth), forth_level);
+        let back = merge(&back, spec.to_slots.clone().or(known_back), params.top_level());
+        let (price, bytes) = (forth.price + back.price, forth.bytes + back.bytes);
+        Ok(Self { transform, to_coefficients: runs(forth.ends), to_slots: runs(back.ends), price, bytes })
     }
 
     /// The ends that a partition without a search has.
@@ -284,6 +283,16 @@ fn keep(ways: &mut Vec<Merged>, next: Merged) {
 }
 
 impl Stages<'_> {
+    /// The merged stages with these ends, or the best, with the price and bytes of the whole map: of
+    /// the stages beside them too.
+    fn merged(&self, ends: Option<Vec<usize>>, partition: Partition, all: &StageSupports) -> Merged {
+        let ends = ends.unwrap_or_else(|| self.best(partition));
+        let [price, bytes] = self.price_of(&ends);
+        let price_beside: f64 = all.beside().map(|size| self.price(size)).sum();
+        let bytes_beside: f64 = all.beside().map(|size| size as f64 * self.constant_bytes).sum();
+        Merged { ends, price: price + price_beside, bytes: bytes + bytes_beside }
+    }
+
     /// The ends of the merged stages of the best partition among those whose constants fit; if none
     /// does, no stages are merged.
     ///

@@ -182,6 +182,39 @@ fn too_short<T>(stage: String, missing_bits: f64) -> Result<T> {
     Err(BootstrapError::ChainTooShort { stage, missing_bits }.into())
 }
 
+/// A full batch on noise bounds.
+struct FullBatch<'a> {
+    pipeline: &'a Pipeline,
+    schedule: &'a Schedule,
+    ends: &'a PackUnpack,
+    circuit: &'a Circuit<Forecast>,
+    /// The circuit of the batch alone, if it has one.
+    own: Option<&'a Circuit<Forecast>>,
+}
+
+impl<'a> FullBatch<'a> {
+    fn size(&self) -> usize {
+        self.pipeline.message.degree()
+    }
+
+    /// What is gathered of ciphertexts of one factor, level and capacity; with the machine that did it.
+    fn gathered(&self, level: usize, bits: f64) -> Result<(Forecaster<'a>, Expected)> {
+        let exponent = self.pipeline.formula.message_exponent;
+        let noise = self.circuit.message.noise_of_capacity(level, bits);
+        let levels = Levels::Given(&self.schedule.places, bits);
+        let mut machine = Forecaster::new(self.pipeline, self.circuit, levels);
+        let batch = vec![Expected { level, exponent, factor: 1, noise }; self.size()];
+        let gathered = self.ends.gather(&mut machine, &self.pipeline.steps, self.own, batch)?;
+        Ok((machine, gathered))
+    }
+
+    /// The random events since the last time, of both circuits.
+    fn take_events(&self) -> RandomEvents {
+        let circuits = [Some(self.circuit), self.own].into_iter().flatten();
+        circuits.map(take_events).fold(RandomEvents::default(), |sum, events| sum + events)
+    }
+}
+
 /// The least number of bits that is enough, from above; infinite where `most` are not.
 fn least(most: f64, enough: impl Fn(f64) -> Result<bool>) -> Result<f64> {
     const STEPS: usize = 32;
@@ -297,35 +330,25 @@ impl Pipeline {
     /// [`BootstrapError::ChainTooShort`] where a batch cannot be gathered, or leaves nothing.
     pub fn batch_forecast(&self, schedule: &Schedule, ends: &PackUnpack) -> Result<BatchForecast> {
         let circuit = self.forecasts(&self.steps)?;
-        let both = || [&self.message, &self.working].map(|slots| Forecast::new(&self.params, slots));
-        let own = ends.circuit(both)?;
-        let (size, exponent, level) =
-            (self.message.degree(), self.formula.message_exponent, schedule.needed_bits.len());
-        let gathered = |bits: f64| -> Result<(Forecaster<'_>, Expected)> {
-            let noise = circuit.message.noise_of_capacity(level, bits);
-            let mut machine = Forecaster::new(self, &circuit, Levels::Given(&schedule.places, bits));
-            let batch = vec![Expected { level, exponent, factor: 1, noise }; size];
-            let gathered = ends.gather(&mut machine, &self.steps, own.as_ref(), batch)?;
-            Ok((machine, gathered))
-        };
+        let own = ends.circuit(|| [&self.message, &self.working].map(|slots| Forecast::new(&self.params, slots)))?;
+        let batch = FullBatch { pipeline: self, schedule, ends, circuit: &circuit, own: own.as_ref() };
+        let level = schedule.needed_bits.len();
         let least_input_bits = least(self.params.log2_q(level), |bits| {
-            let (_, x) = gathered(bits)?;
+            let (_, x) = batch.gathered(level, bits)?;
             Ok(circuit.message.capacity(&x) >= schedule.needed_bits(x.level))
         })?;
         if least_input_bits == f64::INFINITY {
             return too_short("gathering a batch".into(), schedule.least_input_bits);
         }
-        let counters = || [Some(&circuit), own.as_ref()].into_iter().flatten();
-        let take_events = || counters().map(take_events).fold(RandomEvents::default(), |sum, events| sum + events);
-        take_events();
-        let (mut machine, x) = gathered(least_input_bits)?;
-        let output = ends.refresh(&mut machine, &self.steps, own.as_ref(), x, size)?;
+        batch.take_events();
+        let (mut machine, x) = batch.gathered(level, least_input_bits)?;
+        let output = ends.refresh(&mut machine, &self.steps, batch.own, x, batch.size())?;
         let output_bits = output.iter().map(|x| circuit.message.capacity(x)).fold(f64::INFINITY, f64::min);
         if output_bits <= 0.0 {
             return too_short("taking a batch apart".into(), -output_bits);
         }
         // Ciphertexts of a batch may have to be brought to the level of its constants first.
-        let events = take_events() + RandomEvents::MODULUS_SWITCH * size;
+        let events = batch.take_events() + RandomEvents::MODULUS_SWITCH * batch.size();
         Ok(BatchForecast { least_input_bits, output_bits, events })
     }
 

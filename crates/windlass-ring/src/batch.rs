@@ -19,6 +19,28 @@ const GROUP: usize = 4;
 /// The coefficients of an element, and its values modulo the first prime if they are known.
 type Whole = (Signed, Option<Vec<u64>>);
 
+/// What is held of an element until all are evaluated.
+enum Element {
+    Periodic(PeriodicValues),
+    Whole(Whole),
+}
+
+/// Evaluates the elements whose values repeat. Of the others it keeps the coefficients, and the
+/// values modulo the first prime if they were needed to see that they do not repeat.
+fn find_periodic<T>(ring: &Arc<Ring>, basis: &Basis, elements: Vec<(Vec<i64>, T)>) -> Vec<(Element, T)> {
+    let mut row = vec![0; ring.n()];
+    let mut list = Vec::with_capacity(elements.len());
+    for (a, known) in elements {
+        let element = match PeriodicValues::evaluate(ring, basis, &a, &mut row) {
+            Found::Periodic(periodic) => Element::Periodic(periodic),
+            Found::FirstRow => Element::Whole((a.into(), Some(row.clone()))),
+            Found::Nothing => Element::Whole((a.into(), None)),
+        };
+        list.push((element, known));
+    }
+    list
+}
+
 /// All values of the elements, prime by prime and within a prime in order.
 fn evaluate_whole(ring: &Arc<Ring>, basis: &Basis, elements: &[Whole]) -> Vec<Poly<Eval>> {
     let count = elements.len();
@@ -68,9 +90,7 @@ impl Poly<Eval> {
         if count == 0 {
             return Ok(Vec::new());
         }
-        // What is periodic, and what is left to be held as a whole: its coefficients, and its values
-        // modulo the first prime where they were needed to see that they do not repeat.
-        let fold = |group: usize| {
+        let group = |group: usize| {
             let numbers = group * GROUP..count.min((group + 1) * GROUP);
             let size = numbers.len();
             let elements = coefficients(numbers)?;
@@ -78,20 +98,20 @@ impl Poly<Eval> {
                 elements.len() == size && elements.iter().all(|(a, _)| a.len() == ring.n()),
                 "n coefficients for each"
             );
-            let mut row = vec![0; ring.n()];
-            let periodic = |(a, known): (Vec<i64>, T)| match PeriodicValues::evaluate(ring, basis, &a, &mut row) {
-                Found::Periodic(periodic) => (Ok(periodic), known),
-                Found::FirstRow => (Err((a.into(), Some(row.clone()))), known),
-                Found::Nothing => (Err((a.into(), None)), known),
-            };
-            Ok(elements.into_iter().map(periodic).collect())
+            Ok(find_periodic(ring, basis, elements))
         };
-        let groups: Vec<Vec<(Result<PeriodicValues, Whole>, T)>> =
-            (0..count.div_ceil(GROUP)).into_par_iter().map(fold).collect::<Result<_, E>>()?;
+        let groups: Vec<Vec<(Element, T)>> =
+            (0..count.div_ceil(GROUP)).into_par_iter().map(group).collect::<Result<_, E>>()?;
         let mut found = Vec::with_capacity(count);
         let mut whole = Vec::new();
         for (element, known) in groups.into_iter().flatten() {
-            found.push((element.map_err(|left| whole.push(left)).ok(), known));
+            match element {
+                Element::Periodic(periodic) => found.push((Some(periodic), known)),
+                Element::Whole(element) => {
+                    whole.push(element);
+                    found.push((None, known));
+                }
+            }
         }
         let mut polys = evaluate_whole(ring, basis, &whole).into_iter();
         let values = |(periodic, known): (Option<PeriodicValues>, T)| match periodic {

@@ -230,16 +230,29 @@ pub(crate) fn divided_by_parts<E: Evaluator + ?Sized>(
     let [left, right] = &product.factors;
     let used: Vec<usize> = (0..values.len()).filter(|&k| product.takes(k)).collect();
     let exponent = used.iter().map(|&k| evaluator.exponent_of(values[k])).min().ok_or_else(no_terms)?;
-    let reduced: Vec<E::Ciphertext> =
-        used.iter().map(|&k| evaluator.reduce_exponent(values[k], exponent)).collect::<Result<_>>()?;
-    let sum = |weights: &[i64]| {
-        let weight = |k: &usize| weights.get(*k).copied().unwrap_or(0);
-        let terms = reduced.iter().zip(used.iter().map(weight)).filter(|&(_, weight)| weight != 0);
-        evaluator.weighted_sum(&terms.collect::<Vec<_>>(), None)
-    };
-    let mut result = evaluator.multiply(&sum(left)?, &sum(right)?)?;
+    let mut reduced = Vec::with_capacity(used.len());
+    for &k in &used {
+        reduced.push((k, evaluator.reduce_exponent(values[k], exponent)?));
+    }
+    let mut result = evaluator.multiply(&sum_of(evaluator, &reduced, left)?, &sum_of(evaluator, &reduced, right)?)?;
     if product.rest.iter().any(|&weight| weight != 0) {
-        result = evaluator.add(&result, &sum(&product.rest)?)?;
+        result = evaluator.add(&result, &sum_of(evaluator, &reduced, &product.rest)?)?;
     }
     (0..product.divisions).try_fold(result, |result, _| evaluator.divide_by_p(&result))
+}
+
+/// `Σ_k weights[k]·y_k` over pairs (k, y_k). Missing weights are 0.
+fn sum_of<E: Evaluator + ?Sized>(
+    evaluator: &E,
+    values: &[(usize, E::Ciphertext)],
+    weights: &[i64],
+) -> Result<E::Ciphertext> {
+    let mut terms = Vec::with_capacity(values.len());
+    for (k, value) in values {
+        match weights.get(*k) {
+            None | Some(0) => {}
+            Some(&weight) => terms.push((value, weight)),
+        }
+    }
+    evaluator.weighted_sum(&terms, None)
 }

@@ -151,24 +151,34 @@ impl<'a, E: Evaluator> Made<'a, E> {
         Ok(product)
     }
 
-    /// Sums of values, without an operation for one value of weight 1.
+    /// Sums of values, made together. A sum that is one value of weight 1 is that value.
     fn sums(&self, evaluator: &E, wanted: &[&Terms]) -> Result<Vec<Cow<'_, E::Ciphertext>>> {
         let alone = |terms: &Terms| matches!(terms[..], [(_, 1)]);
-        let together: Vec<&Terms> = wanted.iter().copied().filter(|terms| !alone(terms)).collect();
-        let numbers: BTreeSet<usize> = together.iter().flat_map(|terms| terms.iter().map(|(k, _)| *k)).collect();
-        let weights = |terms: &&Terms| {
-            let of = |k: &usize| terms.iter().find(|(number, _)| number == k).map_or(0, |(_, weight)| *weight);
-            numbers.iter().map(of).collect::<Vec<i64>>()
-        };
+        let others: Vec<&Terms> = wanted.iter().copied().filter(|terms| !alone(terms)).collect();
+        let mut others = self.weighted_sums(evaluator, &others)?.into_iter();
+        let mut sums = Vec::with_capacity(wanted.len());
+        for terms in wanted {
+            sums.push(match terms[..] {
+                [(k, 1)] => Cow::Borrowed(self.value(k)),
+                _ => Cow::Owned(others.next().expect("one for each")),
+            });
+        }
+        Ok(sums)
+    }
+
+    /// Sums of values, in one operation.
+    fn weighted_sums(&self, evaluator: &E, wanted: &[&Terms]) -> Result<Vec<E::Ciphertext>> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let numbers: BTreeSet<usize> = wanted.iter().flat_map(|terms| terms.iter().map(|(k, _)| *k)).collect();
         let values: Vec<&E::Ciphertext> = numbers.iter().map(|k| self.value(*k)).collect();
-        let weights: Vec<Vec<i64>> = together.iter().map(weights).collect();
-        let sums = if together.is_empty() { Vec::new() } else { evaluator.weighted_sums(&values, &weights)? };
-        let mut sums = sums.into_iter();
-        let one = |terms: &&Terms| match terms[..] {
-            [(k, 1)] => Cow::Borrowed(self.value(k)),
-            _ => Cow::Owned(sums.next().expect("one for each")),
-        };
-        Ok(wanted.iter().map(one).collect())
+        let mut weights = Vec::with_capacity(wanted.len());
+        for terms in wanted {
+            let weight = |k: &usize| terms.iter().find(|(number, _)| number == k).map_or(0, |(_, weight)| *weight);
+            weights.push(numbers.iter().map(weight).collect());
+        }
+        evaluator.weighted_sums(&values, &weights)
     }
 
     fn value(&self, k: usize) -> &E::Ciphertext {

@@ -177,19 +177,27 @@ impl<F: Family> Server<F> {
     }
 
     fn check_request(&self, request: &KeyRequest, level: usize) -> Result<()> {
-        let KeyRequest { needed_by, galois, relinearisation, bootstrapping } = request;
-        let serves = |held: usize, needed: usize| F::serves(&self.engine, held, needed);
-        let too_low =
-            |needed: KeyLevel, held: Option<usize>| held.is_none_or(|held| !serves(held, needed.in_chain(level)));
-        let missing = |&(t, needed): &(u64, KeyLevel)| too_low(needed, F::galois_level(&self.engine, t));
-        let galois: Vec<u64> = galois.iter().map(|(&t, &needed)| (t, needed)).filter(missing).map(|(t, _)| t).collect();
-        let relinearisation =
-            relinearisation.is_some_and(|needed| too_low(needed, F::relinearisation_level(&self.engine)));
-        let bootstrappings = bootstrapping.iter().filter(|plan| !F::bootstraps(&self.refreshers, plan)).count();
+        let mut galois = Vec::new();
+        for (&t, &needed) in &request.galois {
+            if !self.reaches(F::galois_level(&self.engine, t), needed, level) {
+                galois.push(t);
+            }
+        }
+        let relinearisation = request
+            .relinearisation
+            .is_some_and(|needed| !self.reaches(F::relinearisation_level(&self.engine), needed, level));
+        let missing = request.bootstrapping.iter().filter(|plan| !F::bootstraps(&self.refreshers, plan));
+        let bootstrappings = missing.count();
         if galois.is_empty() && !relinearisation && bootstrappings == 0 {
             return Ok(());
         }
-        Err(Error::MissingKeys { needed_by: needed_by.clone(), galois, relinearisation, bootstrappings, level })
+        let needed_by = request.needed_by.clone();
+        Err(Error::MissingKeys { needed_by, galois, relinearisation, bootstrappings, level })
+    }
+
+    /// Whether a key is held, and for the level that a circuit with inputs at `level` needs it at.
+    fn reaches(&self, held: Option<usize>, needed: KeyLevel, level: usize) -> bool {
+        held.is_some_and(|held| F::serves(&self.engine, held, needed.in_chain(level)))
     }
 
     /// The level at which two ciphertexts are combined: the lower one.

@@ -152,23 +152,40 @@ impl MapStrategy for Row {
         let narrow = self.split == Split::Longest || support.keys.is_none() && self.split == Split::Fullest;
         let mut list = Vec::new();
         for split in self.split_axes(&spread, narrow) {
-            let size = support.axes.list()[split].size;
             let spare = self.spares_keys && narrow && spread.cofactors(support, split) > 2;
             let cofactors = if spare { &self.cofactors[self.cofactors.len() - 1..] } else { self.cofactors };
             for steps in self.sizes(support, split, babies) {
-                // Two levels of inputs leave nothing to the outputs.
-                let babies = if matches!(self.inputs, Reach::TwoLevel | Reach::OneByOne) { size } else { steps };
                 for &cofactors in cofactors {
-                    let (inputs, outputs) = (self.inputs.walk(steps, cofactors), self.outputs.walk(steps, cofactors));
-                    for outer in self.placements(&spread, split) {
-                        // Without giant steps it does not matter where they would begin.
-                        let shifted = inputs == Walk::MERGED && spread.origin[split] != 0 && babies < size;
-                        for origin in [Some(0), shifted.then_some(spread.origin[split])].into_iter().flatten() {
-                            let outer = outer.clone();
-                            list.push(Proposal::Rule(Factoring { split, babies, origin, outer, inputs, outputs }));
-                        }
-                    }
+                    let factorings = self.factorings(&spread, split, support.axes.list()[split].size, steps, cofactors);
+                    list.extend(factorings.into_iter().map(Proposal::Rule));
                 }
+            }
+        }
+        list
+    }
+}
+
+impl Row {
+    /// The factorings of one split axis of this size, with walks by so many steps and one way to the
+    /// cofactors: one for each placement of the cofactors and each origin of the baby steps.
+    fn factorings(
+        &self,
+        spread: &Spread,
+        split: usize,
+        size: usize,
+        steps: usize,
+        cofactors: Cofactors,
+    ) -> Vec<Factoring> {
+        // Two levels of inputs leave nothing to the outputs.
+        let babies = if matches!(self.inputs, Reach::TwoLevel | Reach::OneByOne) { size } else { steps };
+        let (inputs, outputs) = (self.inputs.walk(steps, cofactors), self.outputs.walk(steps, cofactors));
+        // Without giant steps it does not matter where they would begin.
+        let shifted = inputs == Walk::MERGED && spread.origin[split] != 0 && babies < size;
+        let origins = if shifted { vec![0, spread.origin[split]] } else { vec![0] };
+        let mut list = Vec::new();
+        for outer in self.placements(spread, split) {
+            for &origin in &origins {
+                list.push(Factoring { split, babies, origin, outer: outer.clone(), inputs, outputs });
             }
         }
         list

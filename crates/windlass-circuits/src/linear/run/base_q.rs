@@ -44,47 +44,59 @@ fn total<E: Switching>(
 }
 
 impl<E: Switching> Run<'_, E> {
-    /// Makes the inputs in base `Q`, level by level; what only others are made from is let go.
+    /// Makes the inputs in base `Q`. An input that only others are made from is let go after them.
     pub(super) fn inputs(&self) -> Result<Inputs<E>> {
+        (0..self.inputs.len()).map(|column| self.inputs_of_column(column)).collect()
+    }
+
+    /// The inputs of one ciphertext, level by level of their tree.
+    fn inputs_of_column(&self, column: usize) -> Result<Vec<Option<E::Ciphertext>>> {
         let nodes = self.layout.inputs.nodes();
-        let mut inputs: Inputs<E> = Vec::new();
-        for (column, (ciphertext, made)) in self.inputs.iter().zip(&self.schedule.made).enumerate() {
-            let wanted = &self.schedule.wanted[column];
-            let mut of_column: Vec<Option<E::Ciphertext>> = vec![None; nodes.len()];
-            of_column[0] = Some((*ciphertext).clone());
-            let parents = self.layout.inputs.parents(made);
-            for level in 1..=self.layout.inputs.depth() {
-                let hoisted: Vec<Option<E::Hoisted>> = (0..nodes.len())
-                    .into_par_iter()
-                    .map(|i| match &of_column[i] {
-                        Some(parent) if self.shares(parents[i] && nodes[i].depth + 1 == level) => {
-                            self.evaluator.hoist(parent).map(Some)
-                        }
-                        _ => Ok(None),
-                    })
-                    .collect::<Result<_>>()?;
-                let next: Vec<usize> = (0..nodes.len()).filter(|&i| made[i] && nodes[i].depth == level).collect();
-                let images = |&i: &usize| {
-                    let parent = nodes[i].parent.expect("only the root has no parent");
-                    match (&hoisted[parent], &of_column[parent]) {
-                        (Some(hoisted), _) => {
-                            let image = self.evaluator.hoisted_automorphism(hoisted, nodes[i].step)?;
-                            self.evaluator.mod_down(image)
-                        }
-                        (None, Some(source)) => self.evaluator.automorphism(source, nodes[i].step),
-                        (None, None) => unreachable!("a level is made after the one above it"),
-                    }
-                };
-                let images: Vec<E::Ciphertext> = next.par_iter().map(images).collect::<Result<_>>()?;
-                next.iter().zip(images).for_each(|(&i, image)| of_column[i] = Some(image));
-                let passed = (0..nodes.len()).filter(|&i| nodes[i].depth + 1 == level && !wanted[i]);
-                passed.for_each(|i| of_column[i] = None);
-            }
-            inputs.push(of_column);
+        let (made, wanted) = (&self.schedule.made[column], &self.schedule.wanted[column]);
+        let mut inputs: Vec<Option<E::Ciphertext>> = vec![None; nodes.len()];
+        inputs[0] = Some(self.inputs[column].clone());
+        for level in 1..=self.layout.inputs.depth() {
+            let next: Vec<usize> = (0..nodes.len()).filter(|&i| made[i] && nodes[i].depth == level).collect();
+            let images = self.images(&inputs, made, level, &next)?;
+            next.iter().zip(images).for_each(|(&i, image)| inputs[i] = Some(image));
+            let passed = (0..nodes.len()).filter(|&i| nodes[i].depth + 1 == level && !wanted[i]);
+            passed.for_each(|i| inputs[i] = None);
         }
         Ok(inputs)
     }
 
+    /// The inputs of one level, each an automorphism of its parent. A parent of several is hoisted
+    /// once.
+    fn images(
+        &self,
+        inputs: &[Option<E::Ciphertext>],
+        made: &[bool],
+        level: usize,
+        next: &[usize],
+    ) -> Result<Vec<E::Ciphertext>> {
+        let (nodes, parents) = (self.layout.inputs.nodes(), self.layout.inputs.parents(made));
+        let hoist = |i: usize| match &inputs[i] {
+            Some(parent) if self.shares(parents[i] && nodes[i].depth + 1 == level) => {
+                self.evaluator.hoist(parent).map(Some)
+            }
+            _ => Ok(None),
+        };
+        let hoisted: Vec<Option<E::Hoisted>> = (0..nodes.len()).into_par_iter().map(hoist).collect::<Result<_>>()?;
+        let image = |&i: &usize| {
+            let parent = nodes[i].parent.expect("only the root has no parent");
+            match (&hoisted[parent], &inputs[parent]) {
+                (Some(hoisted), _) => {
+                    let image = self.evaluator.hoisted_automorphism(hoisted, nodes[i].step)?;
+                    self.evaluator.mod_down(image)
+                }
+                (None, Some(source)) => self.evaluator.automorphism(source, nodes[i].step),
+                (None, None) => unreachable!("a level is made after the one above it"),
+            }
+        };
+        next.par_iter().map(image).collect()
+    }
+
+    /// Whether a node is hoisted for its children.
     fn shares(&self, parent: bool) -> bool {
         parent && self.mode != HoistMode::Off
     }

@@ -11,6 +11,11 @@ use windlass_schemes::plaintext::Plaintext;
 use crate::linear::map::Plannable;
 use crate::linear::plan::CostModel;
 
+/// The automorphisms of one fused sum that is measured.
+const BABIES: usize = 16;
+/// How many sums of them are measured together.
+const SUMS: usize = 5;
+
 impl CostModel {
     /// Prices in milliseconds, measured on an evaluator with the current number of threads.
     ///
@@ -34,9 +39,6 @@ impl CostModel {
         elements: &[u64],
         clock: &dyn Fn() -> f64,
     ) -> Result<Self> {
-        const BABIES: usize = 16;
-        const SUMS: usize = 5;
-        let least = |runs: usize, f: &mut dyn FnMut() -> Result<()>| least(runs, clock, f);
         let Some(&element) = elements.first() else {
             return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
         };
@@ -44,17 +46,14 @@ impl CostModel {
         let constant = unrelated(evaluator.slots())?;
         let (slots, top) = (evaluator.slots(), evaluator.top_level());
         let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, top, &|_| Ok(constant.clone()))?;
-        let rows: Vec<Vec<_>> =
-            constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
         let hoisted = evaluator.hoist(ciphertext)?;
         let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;
-        let one_sum = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows[..1]).map(drop))?;
-        let all_sums = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows).map(drop))?;
-        let multiply_constant = ((all_sums - one_sum) / (BABIES * (SUMS - 1)) as f64).max(0.0);
+        let [hoisted_automorphism, multiply_constant] =
+            Self::measure_sums(evaluator, &hoisted, elements, &constants, clock)?;
         let extended = evaluator.hoisted_automorphism(&hoisted, element)?;
         let mut sum = extended.clone();
-        let mut turn = (0..).map(|i: usize| elements[i % elements.len()]);
-        let giant = least(4, &mut || {
+        let mut turn = elements.iter().copied().cycle();
+        let extended_automorphism = least(4, &mut || {
             let moved = evaluator.extended_automorphism(&extended, turn.next().expect("endless"))?;
             evaluator.add_extended_assign(&mut sum, &moved)
         })?;
@@ -67,24 +66,42 @@ impl CostModel {
             evaluator.prepare_many(BABIES, top, &|_| slots.unpack(&packed)).map(drop)
         })?;
         let mut turn = constants.iter().cycle();
-        let base_q = least(6, &mut || {
+        let multiply_base_q = least(6, &mut || {
             let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
             evaluator.add(&product, ciphertext).map(drop)
         })?;
         Ok(Self {
             hoist,
-            hoisted_automorphism: (one_sum / BABIES as f64 - multiply_constant).max(0.0),
-            extended_automorphism: giant,
+            hoisted_automorphism,
+            extended_automorphism,
             multiply_constant,
             mod_down,
             automorphism,
-            multiply_base_q: base_q,
+            multiply_base_q,
             prepare: prepare / BABIES as f64,
             key: hoist * 1e-4,
             milliseconds: Some(1.0),
             key_bytes: None,
             constant_bytes: Some(evaluator.constant_bytes(top) as u64),
         })
+    }
+
+    /// The times of a hoisted automorphism and of a product in base QP: one fused sum has as many
+    /// automorphisms as all of them, and fewer products.
+    fn measure_sums<E: Evaluator>(
+        evaluator: &E,
+        hoisted: &E::Hoisted,
+        elements: &[u64],
+        constants: &[E::Constant],
+        clock: &dyn Fn() -> f64,
+    ) -> Result<[f64; 2]> {
+        let babies: Vec<u64> = elements.iter().copied().cycle().take(BABIES).collect();
+        let rows: Vec<Vec<_>> =
+            constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
+        let one_sum = least(3, clock, &mut || evaluator.dot_hoisted(hoisted, &babies, &rows[..1]).map(drop))?;
+        let all_sums = least(3, clock, &mut || evaluator.dot_hoisted(hoisted, &babies, &rows).map(drop))?;
+        let multiply_constant = ((all_sums - one_sum) / (BABIES * (SUMS - 1)) as f64).max(0.0);
+        Ok([(one_sum / BABIES as f64 - multiply_constant).max(0.0), multiply_constant])
     }
 }
 

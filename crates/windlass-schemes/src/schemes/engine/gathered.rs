@@ -8,6 +8,7 @@
 
 use std::borrow::Cow;
 
+use windlass_ring::kernels::Modulus;
 use windlass_rlwe::check_same_keys;
 
 use super::rules::{GatheredSum, GatheredTerm};
@@ -95,23 +96,29 @@ impl Engine {
     /// `Σ_j c_j·p^{e_j}·x_j / p^divisions` at the lowest level of its terms, before relinearisation.
     fn gathered(&self, exponent: u32, divisions: u32, terms: &[Gathered<'_>]) -> Ciphertext {
         let content = terms.iter().map(|term| term.ct.content).max().expect("a sum has terms");
-        let stated =
-            |term: &Gathered<'_>| GatheredTerm { ct: term.ct.metadata(), power: term.power, count: term.count };
-        let stated: Vec<GatheredTerm> = terms.iter().map(stated).collect();
-        let GatheredSum { kept, weights, raised, level } = self.rules.gathered(exponent, divisions, &stated);
+        let mut metadata = Vec::with_capacity(terms.len());
+        for Gathered { ct, power, count } in terms {
+            metadata.push(GatheredTerm { ct: ct.metadata(), power: *power, count: *count });
+        }
+        let GatheredSum { kept, weights, raised, level } = self.rules.gathered(exponent, divisions, &metadata);
         let terms: Vec<&Gathered<'_>> = kept.iter().map(|&j| &terms[j]).collect();
         let list: Vec<&Ciphertext> = terms.iter().map(|term| term.ct.as_ref()).collect();
-        let prime = self.slots.prime();
-        // A division changes ε, for BFV by the plaintext modulus alone.
-        let parts = self.raised_parts(&list, |j, q| {
-            let weight = q.reduce_i64(weights[j]);
-            let inverse = q.inv(q.reduce(prime));
-            match self.scheme {
-                Scheme::Bgv => (terms[j].power..divisions).fold(weight, |x, _| q.mul(x, inverse)),
-                Scheme::Bfv => weight,
-            }
-        });
+        let parts = self
+            .raised_parts(&list, |j, q| self.divided_weight(weights[j], divisions.saturating_sub(terms[j].power), q));
         let sum = Ciphertext { content, ..list[0].restated(parts, raised) };
         self.switched(&sum, level).into_owned()
+    }
+
+    /// `weight/p^divisions` modulo q, as ε takes it. A division by p divides ε in BGV. In BFV it changes
+    /// the plaintext modulus alone.
+    fn divided_weight(&self, weight: i64, divisions: u32, q: Modulus) -> u64 {
+        let weight = q.reduce_i64(weight);
+        match self.scheme {
+            Scheme::Bgv => {
+                let inverse = q.inv(q.reduce(self.slots.prime()));
+                (0..divisions).fold(weight, |x, _| q.mul(x, inverse))
+            }
+            Scheme::Bfv => weight,
+        }
     }
 }

@@ -73,14 +73,8 @@ impl NoiseRules {
         let [left, right, rest] = sums.map(|weights| self.terms(values, weights, exponent));
         let (Some(&(shared, head, _)), false) = (left.last(), right.is_empty()) else { return Err(no_terms()) };
 
-        // All sums meet at the level that is best for the product.
         let top = used().map(|x| x.level).min().unwrap_or(head.level);
-        let factor_noise =
-            |terms: &[Term], level: usize| self.exact_noise(&weighed(terms), level) + self.model(exponent).rounding(2);
-        let noise = |level: usize| {
-            factor_noise(&left, level) * factor_noise(&right, level) + self.model(exponent).key_switch(level)
-        };
-        let level = best_level(top, |level| self.capacity_at(level, noise(level)));
+        let level = self.level_of_product([&left, &right], exponent, top);
         let head = self.switched(&head, level, 2);
         let [(a, first), (b, second)] = [&left, &right].map(|terms| self.sum_at((shared, &head), terms));
         let factor = arith::mul_mod(first.factor, second.factor, self.modulus(exponent));
@@ -89,6 +83,16 @@ impl NoiseRules {
         let noise = a * b + own + self.model(exponent).key_switch(level);
         let sum = self.with_on_top(Metadata { level, exponent, factor, noise }, on_top);
         Ok(ProductPlan { exponent, level, shared, factors: [first, second], rest, sum })
+    }
+
+    /// The level, up to `top`, that is best for the product of two sums. All sums meet there.
+    fn level_of_product(&self, factors: [&[Term]; 2], exponent: u32, top: usize) -> usize {
+        let factors = factors.map(weighed);
+        best_level(top, |level| {
+            let [left, right] =
+                factors.each_ref().map(|terms| self.exact_noise(terms, level) + self.model(exponent).rounding(2));
+            self.capacity_at(level, left * right + self.model(exponent).key_switch(level))
+        })
     }
 
     /// The values that have a weight, modulo p^exponent.

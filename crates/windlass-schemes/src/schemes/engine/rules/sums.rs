@@ -174,18 +174,30 @@ fn weight(t: u64, factor: u64, summand: &Summand, c: i64) -> i64 {
 /// The factor of a sum `Σ c_i·x_i` and the weights for it: k_i ≡ c_i·F/f_i, centred, for the F
 /// among the candidates with the least noise; `toward` is a summand that comes on top.
 pub(super) fn weights(t: u64, terms: &[(Summand, i64)], toward: Option<Summand>) -> (u64, Vec<i64>) {
-    let weights = |factor: u64| -> Vec<i64> { terms.iter().map(|(x, c)| weight(t, factor, x, *c)).collect() };
-    let noise = |factor: u64, weights: &[i64]| {
-        let one = |((x, _), k): (&(Summand, i64), &i64)| x.noise * Bound::of(k.unsigned_abs() as f64);
-        let sum: Bound = terms.iter().zip(weights).map(one).sum();
-        let Some(toward) = toward else { return sum };
-        let (x, y) = aligned(t, &toward, &Summand { factor, noise: sum });
-        toward.noise * Bound::of(x.unsigned_abs() as f64) + sum * Bound::of(y.unsigned_abs() as f64)
-    };
     let candidates = toward.iter().map(|x| x.factor).chain(terms.iter().map(|(x, _)| x.factor));
-    let weighed = candidates.map(|factor| (factor, weights(factor)));
-    let best = weighed.min_by(|(f, a), (g, b)| noise(*f, a).bits().total_cmp(&noise(*g, b).bits()));
-    best.expect("a sum has terms")
+    let mut best: Option<(f64, u64, Vec<i64>)> = None;
+    for factor in candidates {
+        let weights: Vec<i64> = terms.iter().map(|(x, c)| weight(t, factor, x, *c)).collect();
+        let bits = noise_of_sum(t, terms, (factor, &weights), toward.as_ref()).bits();
+        if best.as_ref().is_none_or(|(least, ..)| bits.total_cmp(least).is_lt()) {
+            best = Some((bits, factor, weights));
+        }
+    }
+    let (_, factor, weights) = best.expect("a sum has terms");
+    (factor, weights)
+}
+
+/// The noise of `Σ k_i·x_i`, which has this factor, with `toward` added to it.
+fn noise_of_sum(t: u64, terms: &[(Summand, i64)], (factor, weights): (u64, &[i64]), toward: Option<&Summand>) -> Bound {
+    let sum: Bound = terms.iter().zip(weights).map(|((x, _), &k)| x.noise * size(k)).sum();
+    let Some(toward) = toward else { return sum };
+    let (x, y) = aligned(t, toward, &Summand { factor, noise: sum });
+    toward.noise * size(x) + sum * size(y)
+}
+
+/// The absolute value of a weight.
+fn size(weight: i64) -> Bound {
+    Bound::of(weight.unsigned_abs() as f64)
 }
 
 /// The weights that bring a sum `c·head + Σ c_i·x_i` to one factor: the given one, that of the head
