@@ -86,7 +86,7 @@ fn measure(args: &Mapped) -> Result<(), Box<dyn Error + Send + Sync>> {
 
 /// A sum of rotations with as many different constants.
 fn rotations(context: &Context, count: u64) -> Result<LinearPlan, windlass::Error> {
-    let (slots, m) = (context.ring(), context.m());
+    let (slots, m) = (context.slot_ring(), context.m());
     let generator = slots.hypercube().dimensions()[0].generator;
     let mut terms = Vec::with_capacity(count as usize);
     let mut element = 1;

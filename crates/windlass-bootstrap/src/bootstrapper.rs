@@ -232,7 +232,7 @@ impl Bootstrapper {
     /// Refuses a ciphertext of other parameters, keys or slots.
     fn check_origin(&self, ct: &Ciphertext) -> Result<()> {
         let engine = &self.circuit.message;
-        let prime = engine.slots().prime();
+        let prime = engine.slot_ring().prime();
         if !Arc::ptr_eq(ct.context(), engine.context()) || ct.scheme() != engine.scheme() || ct.prime() != prime {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }

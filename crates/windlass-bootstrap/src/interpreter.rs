@@ -72,8 +72,8 @@ impl<E: Evaluator> Circuit<E> {
         [apart, together]: [(StageName, usize); 2],
     ) -> Result<()> {
         let (message, whole) = (&self.message, self.on(side));
-        let down = splits.par_iter().map(|split| whole.prepare_at(&split.down(whole.slots())?, apart.1));
-        let up = splits.par_iter().map(|split| message.prepare_at(&split.up(message.slots())?, together.1));
+        let down = splits.par_iter().map(|split| whole.prepare_at(&split.down(whole.slot_ring())?, apart.1));
+        let up = splits.par_iter().map(|split| message.prepare_at(&split.up(message.slot_ring())?, together.1));
         let (down, up) = (down.collect::<Result<_>>()?, up.collect::<Result<_>>()?);
         self.constants.extend([(apart.0, down), (together.0, up)]);
         Ok(())

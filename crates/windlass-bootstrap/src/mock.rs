@@ -44,7 +44,7 @@ impl ClearBootstrapper {
     /// an element of the ring of messages.
     fn checked(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
         let (plan, plaintext) = (&self.plan, ct.plaintext());
-        let [ours, theirs] = [plan.message_ring(), plaintext.slots()];
+        let [ours, theirs] = [plan.message_ring(), plaintext.slot_ring()];
         if (ours.m(), ours.prime()) != (theirs.m(), theirs.prime()) {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }
@@ -75,7 +75,7 @@ impl ClearBootstrapper {
         let gathered = plan.gather(&mut refreshing, own.as_ref(), &inputs)?;
         let list = plan.refresh(&mut refreshing, own.as_ref(), gathered, batch.len())?;
         let message = &self.circuit.message;
-        let modulus = message.slots().modulus();
+        let modulus = message.slot_ring().modulus();
         let inverse = modulus.inv(plan.multiple() % modulus.value()).expect("monomials come with an odd p");
         let exact = |x: ClearCiphertext| match plan.multiple() {
             1 => Ok(x),

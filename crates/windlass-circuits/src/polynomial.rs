@@ -281,7 +281,7 @@ pub(super) fn add_scalar<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64)
     if c == 0 {
         return Ok(x.clone());
     }
-    evaluator.add_plain(x, &Plaintext::scalar(evaluator.slots(), c))
+    evaluator.add_plain(x, &Plaintext::scalar(evaluator.slot_ring(), c))
 }
 
 /// `⌈log2 e⌉`, the least depth of `x^e`.

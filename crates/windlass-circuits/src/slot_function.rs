@@ -231,7 +231,7 @@ impl SlotFunction {
     /// [`Error::NotIntegers`] for slots that are not known to hold integers; what the evaluator
     /// reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let modulus = evaluator.slots().modulus();
+        let modulus = evaluator.slot_ring().modulus();
         if modulus.value() != self.prime {
             return Err(Error::ContextMismatch {
                 operation: "function of slots",
@@ -243,7 +243,7 @@ impl SlotFunction {
         let value = self.polynomial.apply(evaluator, x)?;
         let Some(power) = self.power() else { return Ok(value) };
         let power = evaluator.negate(&power.apply(evaluator, &value)?)?;
-        evaluator.add_plain(&power, &Plaintext::one(evaluator.slots()))
+        evaluator.add_plain(&power, &Plaintext::one(evaluator.slot_ring()))
     }
 }
 

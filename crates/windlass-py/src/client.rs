@@ -102,7 +102,7 @@ fn encrypt_all(
             let one = |part: usize| {
                 ticker.check("encrypt")?;
                 let range = range(part);
-                let ring = context.ring();
+                let ring = context.slot_ring();
                 let plaintext = match (slice, elements) {
                     (Slice::Signed(list), false) => Plaintext::from_integers(ring, &list[range]),
                     (Slice::Unsigned(list), false) => Plaintext::from_integers(ring, &list[range]),

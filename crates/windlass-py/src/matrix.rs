@@ -131,11 +131,11 @@ impl LinearInner {
             Kind::Exact(context) => Plan::Exact(match &matrix {
                 Matrix::Integers { columns, entries, .. } => {
                     let rows: Vec<&[i64]> = entries.chunks(*columns).collect();
-                    MatrixPlan::from_dense(context.ring(), &rows, &how)?
+                    MatrixPlan::from_dense(context.slot_ring(), &rows, &how)?
                 }
                 Matrix::Roll { length, shift } => {
                     let ones = Matrix::shifts(*length, *shift).map(|(row, column)| (row, column, 1));
-                    MatrixPlan::from_sparse(context.ring(), *length, *length, ones, &how)?
+                    MatrixPlan::from_sparse(context.slot_ring(), *length, *length, ones, &how)?
                 }
                 Matrix::Complex { .. } => unreachable!("exact contexts take integers"),
             }),

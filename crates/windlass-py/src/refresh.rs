@@ -69,7 +69,7 @@ fn checked(py: Python<'_>, setting: &Setting, values: &Bound<'_, PyAny>) -> PyRe
         let message = "refresh(table=...) needs a context of integers (BGV or BFV), but this one is CKKS";
         return Err(plain(py, "ParameterError", message));
     };
-    let modulus = context.ring().modulus().value();
+    let modulus = context.slot_ring().modulus().value();
     if modulus > MOST {
         let message = format!(
             "refresh(table=...) needs a modulus of at most {MOST}, but this one is {modulus}; for a prime modulus apply the circuit context.table(values) after x.refresh()"

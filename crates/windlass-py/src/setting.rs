@@ -83,7 +83,7 @@ impl Setting {
     /// The degree of a slot.
     pub fn degree(&self) -> usize {
         match &self.kind {
-            Kind::Exact(context) => context.ring().degree(),
+            Kind::Exact(context) => context.slot_ring().degree(),
             Kind::Approximate(_) => 1,
         }
     }
@@ -134,7 +134,7 @@ impl Setting {
             return Ok(Arc::clone(plan));
         }
         let chain = match &self.kind {
-            Kind::Exact(context) => TraceChain::total(context.ring())?,
+            Kind::Exact(context) => TraceChain::total(context.slot_ring())?,
             Kind::Approximate(context) => TraceChain::window(2 * context.ckks().spec().n as u64, 1, packed as u64)?,
         };
         let plan = Arc::new(TracePlan::new(&chain, &TraceSpec::default())?);

@@ -18,8 +18,15 @@ use crate::switching::{Switching, no_terms};
 /// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`. These are the
 /// operations that exact schemes have in addition to [`Switching`]. Errors are as there.
 pub trait Evaluator: Switching {
-    /// The plaintext ring.
-    fn slots(&self) -> &Arc<SlotRing>;
+    /// The plaintext ring R/(p^r) with its slots.
+    fn slot_ring(&self) -> &Arc<SlotRing>;
+
+    /// [`Self::slot_ring`].
+    #[deprecated(since = "0.3.0", note = "use slot_ring")]
+    fn slots(&self) -> &Arc<SlotRing> {
+        self.slot_ring()
+    }
+
     /// The level of fresh ciphertexts. A mock may have only one level.
     fn top_level(&self) -> usize;
 

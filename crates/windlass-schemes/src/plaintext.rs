@@ -161,8 +161,14 @@ impl Plaintext {
     }
 
     /// The ring of this element.
-    pub fn slots(&self) -> &Arc<SlotRing> {
+    pub fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.slots
+    }
+
+    /// [`Self::slot_ring`].
+    #[deprecated(since = "0.3.0", note = "use slot_ring")]
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        self.slot_ring()
     }
 
     /// The powerful-basis coefficients, `[n]`, each in `[0, p^r)`.

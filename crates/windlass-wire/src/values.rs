@@ -55,8 +55,14 @@ impl WireContext {
     }
 
     /// The plaintext ring.
-    pub fn slots(&self) -> &Arc<SlotRing> {
+    pub fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.slots
+    }
+
+    /// [`Self::slot_ring`].
+    #[deprecated(since = "0.3.0", note = "use slot_ring")]
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        self.slot_ring()
     }
 
     /// The scheme.

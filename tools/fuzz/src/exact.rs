@@ -98,7 +98,7 @@ impl Sides {
     /// For any statement of a ciphertext, it is decrypted and computed with, or refused. What
     /// decrypts, decrypts to twice that after an addition to itself.
     pub fn try_out(&self, ct: &Ciphertext) {
-        sound::ciphertext(ct, self.context.ring().modulus().exponent());
+        sound::ciphertext(ct, self.context.slot_ring().modulus().exponent());
         let plain = self.decrypt(ct);
         let engine = self.server.engine();
         let sum = engine.add(ct, ct).inspect_err(|error| refused(error)).ok();
@@ -159,7 +159,7 @@ pub fn secret_key_readers(sides: &[Arc<Sides>]) -> Vec<Reader> {
 
 pub fn use_secret_key(sides: &Sides, key: SecretKey) {
     sound::secret_key(&key);
-    let own = Decryptor::new(sides.context.scheme(), sides.context.ring(), Arc::new(key));
+    let own = Decryptor::new(sides.context.scheme(), sides.context.slot_ring(), Arc::new(key));
     let (ct, _) = own.encrypt(&sides.message, 1, &mut Sides::rng()).expect("a fresh encryption");
     assert_eq!(own.decrypt(&ct).expect("its own ciphertext"), sides.message);
 }
@@ -237,7 +237,7 @@ pub fn lists() -> Target {
         let [rows, columns] = list.shape();
         assert!(rows > 0 && columns > 0 && list.len() > 0, "an empty list");
         assert_eq!(list.for_each_row() as u64 * rows, list.len() as u64);
-        list.ciphertexts().for_each(|ct| sound::ciphertext(ct, sides.context.ring().modulus().exponent()));
+        list.ciphertexts().for_each(|ct| sound::ciphertext(ct, sides.context.slot_ring().modulus().exponent()));
         let slots: Option<Vec<Vec<u64>>> = list.ciphertexts().map(|ct| Some(sides.decrypt(ct)?.to_slots())).collect();
         match slots.map(|slots| list.assemble(slots)) {
             Some(Ok(array)) => {

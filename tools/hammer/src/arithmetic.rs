@@ -12,12 +12,12 @@ use super::world::{Expected, Value, World};
 impl World {
     /// log2 t, and log2 n.
     fn sizes(&self) -> (f64, f64) {
-        ((self.setting.oracle.t as f64).log2(), (self.setting.context.ring().n() as f64).log2())
+        ((self.setting.oracle.t as f64).log2(), (self.setting.context.slot_ring().n() as f64).log2())
     }
 
     /// Random slots, and a plaintext of them: of integers, of elements, or from coefficients.
     fn plaintext(&mut self) -> Result<(Plaintext, Values, bool), Error> {
-        let (ring, oracle) = (self.setting.context.ring(), &self.setting.oracle);
+        let (ring, oracle) = (self.setting.context.slot_ring(), &self.setting.oracle);
         match self.dice.below(5) {
             0 | 1 => {
                 let integers = self.dice.residues(oracle.slots(), oracle.t);

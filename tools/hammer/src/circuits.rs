@@ -112,7 +112,7 @@ impl World {
         };
         let elements = operands.iter().any(|value| !value.integers);
         if let (Err(Error::NotIntegers { .. }), true) = (&outcome, elements) {
-            let good = self.setting.context.ring().hypercube().dimensions().iter().all(|line| line.good);
+            let good = self.setting.context.slot_ring().hypercube().dimensions().iter().all(|line| line.good);
             self.judge.refusal(!good, "an inner product of elements with good dimensions");
             return Ok(());
         }

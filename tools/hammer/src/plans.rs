@@ -84,7 +84,7 @@ impl Function {
 impl Plans {
     /// For a setting.
     pub fn draw(dice: &mut Dice, setting: &Setting, bootstrapping: Option<Arc<BootstrapPlan>>) -> Result<Self, Error> {
-        let (ring, oracle) = (setting.context.ring(), &setting.oracle);
+        let (ring, oracle) = (setting.context.slot_ring(), &setting.oracle);
         let units = (0..2).map(|_| unit(dice, ring.m())).collect();
         let maps = (0..1 + dice.index(3)).map(|_| Map::draw(dice, oracle, ring)).collect::<Result<_, _>>()?;
         let degree = dice.index(10);
@@ -139,7 +139,7 @@ fn removal(dice: &mut Dice, setting: &Setting) -> Result<Option<DigitRemoval>, E
 
 /// Functions exist where the modulus is prime; tables where it is small.
 fn functions(dice: &mut Dice, setting: &Setting) -> Result<Vec<Function>, Error> {
-    let (ring, p) = (setting.context.ring(), setting.p);
+    let (ring, p) = (setting.context.slot_ring(), setting.p);
     let mut functions = Vec::new();
     if setting.r > 1 {
         return Ok(functions);

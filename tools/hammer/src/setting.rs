@@ -62,7 +62,7 @@ impl Setting {
 
     /// The oracle of a context.
     pub fn around(context: Context) -> Self {
-        let ring = context.ring();
+        let ring = context.slot_ring();
         let (p, t) = (ring.prime(), ring.modulus().value());
         let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|line| line.generator).collect();
         let factor = ring.galois().defining_polynomial();
@@ -93,7 +93,7 @@ impl Setting {
 
     /// Bits of noise that a product with something of this ring may cost, generously.
     pub fn product_bits(&self) -> f64 {
-        let n = self.context.ring().n() as f64;
+        let n = self.context.slot_ring().n() as f64;
         2.0 * (self.oracle.t as f64).log2() + 2.0 * n.log2() + 30.0
     }
 }

@@ -48,7 +48,7 @@ impl World {
     pub fn seeded_file(&mut self) -> Result<(), Error> {
         let oracle = &self.setting.oracle;
         let integers = self.dice.residues(oracle.slots(), oracle.t);
-        let plaintext = Plaintext::from_integers(self.setting.context.ring(), &integers)?;
+        let plaintext = Plaintext::from_integers(self.setting.context.slot_ring(), &integers)?;
         let level = 1 + self.dice.index(self.server.engine().context().top_level());
         self.judge.operation(format!("a seeded file at level {level}"));
         let fresh = self.decryptor.encrypt(&plaintext, level, self.dice.rng());
@@ -121,7 +121,7 @@ impl World {
         let spec = params.spec().clone();
         let other = windlass::Params::new("insecure_hammer", params.scheme(), (p, 1), None, spec);
         let Ok(other) = other.and_then(windlass::Context::from_params) else { return Ok(()) };
-        let plaintext = Plaintext::from_integers(other.ring(), &[1])?;
+        let plaintext = Plaintext::from_integers(other.slot_ring(), &[1])?;
         let (engine, judge) = (self.server.engine(), &mut self.judge);
         judge.mixture("plaintext of another modulus", engine.add_plain(&a.ct, &plaintext));
         judge.mixture("constant of another modulus", engine.prepare(&plaintext));

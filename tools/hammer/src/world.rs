@@ -58,7 +58,7 @@ impl World {
         let (client, server) = setting.context.generate_keys_from_seed([&keys], dice.word())?;
         let (encryptor, decryptor) = (client.encryptor()?, client.decryptor());
         let scheme = if setting.context.scheme() == Scheme::Bgv { Scheme::Bfv } else { Scheme::Bgv };
-        let ring = setting.context.ring();
+        let ring = setting.context.slot_ring();
         let engine = Engine::new(scheme, ring, server.engine().keys().clone())?;
         let other = (scheme, engine, Decryptor::new(scheme, ring, client.secret_key().clone()));
         let m = setting.context.params().m();
@@ -102,7 +102,7 @@ impl World {
 
     /// What a ciphertext that was just switched to this level has left, from below.
     pub fn floor(&self, level: usize) -> f64 {
-        let n = self.setting.context.ring().n() as f64;
+        let n = self.setting.context.slot_ring().n() as f64;
         let modulus = self.server.engine().context().log2_modulus(level);
         modulus - (self.setting.oracle.t as f64).log2() - 1.5 * n.log2() - 16.0
     }
@@ -205,7 +205,7 @@ impl World {
                     let what = format!("{:?} for {:?} at {at:?}", at.map(|i| got[i]), at.map(|i| value.slots[i]));
                     self.judge.find(Fault::WrongAnswer, what);
                 }
-                if plaintext.slots().modulus().exponent() != value.exponent {
+                if plaintext.slot_ring().modulus().exponent() != value.exponent {
                     self.judge.find(Fault::WrongLabel, "a plaintext of another modulus");
                 }
             }

@@ -75,7 +75,7 @@ impl Setting {
             assurance: Assurance::Secure,
         };
         let context = Context::from_params(Params::new("mnist", Scheme::Bgv, (plaintext_prime(), 1), None, spec)?)?;
-        let slots = context.ring();
+        let slots = context.slot_ring();
         let map = LinearMap::from_sparse(slots, entries(&model))?;
         let first = map.plan()?;
         let along = TraceChain::window_along(slots, 0, HIDDEN, LINE / HIDDEN)?;

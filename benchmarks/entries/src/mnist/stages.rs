@@ -130,7 +130,7 @@ fn encrypt_alone(places: &Places) -> Result<()> {
     let mut log = Log::start("client");
     let setting = Setting::new(Model::bundled()?)?;
     let client = setting.context().client_from_bytes(&files::read(&places.secret_key(), MOST)?)?;
-    let (context, ring) = (setting.context(), setting.context().ring());
+    let (context, ring) = (setting.context(), setting.context().slot_ring());
     let (decryptor, level) = (client.decryptor(), context.params().rlwe().top_level());
     let mut rng = os_rng()?;
     for (number, picture) in places.pictures()?.iter().enumerate() {

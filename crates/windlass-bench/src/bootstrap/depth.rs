@@ -9,7 +9,7 @@ use windlass::{Error, Evaluator, Plaintext};
 /// and compared.
 pub fn of(engine: &Engine, decryptor: &Decryptor, start: &Ciphertext, message: &Plaintext) -> Result<usize, Error> {
     // That of a server would refresh.
-    let plain = Engine::new(engine.scheme(), engine.slots(), Arc::clone(engine.keys()))?;
+    let plain = Engine::new(engine.scheme(), engine.slot_ring(), Arc::clone(engine.keys()))?;
     let (mut value, mut expected, mut depth) = (start.clone(), message.clone(), 0);
     loop {
         match plain.square(&value) {
@@ -31,7 +31,7 @@ pub fn in_fact(
     start: &Ciphertext,
     message: &Plaintext,
 ) -> Result<usize, Error> {
-    let plain = Engine::new(engine.scheme(), engine.slots(), Arc::clone(engine.keys()))?;
+    let plain = Engine::new(engine.scheme(), engine.slot_ring(), Arc::clone(engine.keys()))?;
     let params = engine.keys().context().params();
     // As a bound, the largest coefficient that there is: nothing is refused before it fails.
     let measured = |ct: Ciphertext| -> Result<Ciphertext, Error> {
@@ -91,7 +91,7 @@ mod tests {
     fn depths_are_those_that_parameters_state() {
         let context = Context::preset("insecure_toy_256").unwrap();
         let (client, server) = context.generate_keys_from_seed([&Products], 3).unwrap();
-        let message = Plaintext::from_integers(context.ring(), &[3, 5, 7]).unwrap();
+        let message = Plaintext::from_integers(context.slot_ring(), &[3, 5, 7]).unwrap();
         let fresh = client.encrypt_plaintext(&message).unwrap();
         let depth = of(server.engine(), &client.decryptor(), &fresh, &message).unwrap();
         // Stated for encryptions under the public key; one that spends a level allows one less.

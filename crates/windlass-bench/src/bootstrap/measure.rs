@@ -114,9 +114,9 @@ impl Ready {
     /// What a refresh makes of a message.
     fn image(&self, message: &Plaintext) -> Result<Plaintext, Error> {
         let Some((table, _)) = &self.table else { return Ok(message.clone()) };
-        let modulus = message.slots().modulus().value();
+        let modulus = message.slot_ring().modulus().value();
         let values: Vec<u64> = message.to_integers()?.into_iter().map(|x| table.value(x, modulus)).collect();
-        Plaintext::from_integers(message.slots(), &values)
+        Plaintext::from_integers(message.slot_ring(), &values)
     }
 
     /// The number of values in a message: one in each slot, or d.

@@ -71,35 +71,35 @@ impl Case {
     }
 
     /// The slots.
-    pub fn slots(&self) -> &Arc<SlotRing> {
-        self.context.ring()
+    pub fn slot_ring(&self) -> &Arc<SlotRing> {
+        self.context.slot_ring()
     }
 
     /// All keys of dimensions up to 50, those for baby and giant steps of larger ones.
     pub fn default_keys(&self) -> BTreeSet<u64> {
-        KeyStrategy::Default.of_ring(self.slots().hypercube())
+        KeyStrategy::Default.of_ring(self.slot_ring().hypercube())
     }
 
     /// D.
     pub fn size(&self) -> usize {
-        self.slots().hypercube().dimensions()[self.dimension].size
+        self.slot_ring().hypercube().dimensions()[self.dimension].size
     }
 
     /// The automorphism that moves by i along the dimension.
     pub fn step(&self, i: i64) -> u64 {
-        self.slots().hypercube().generator_power(self.dimension, i)
+        self.slot_ring().hypercube().generator_power(self.dimension, i)
     }
 
     /// Whether a good dimension is treated as bad.
     fn starred(&self) -> bool {
-        self.bad && self.slots().hypercube().dimensions()[self.dimension].good
+        self.bad && self.slot_ring().hypercube().dimensions()[self.dimension].good
     }
 
     /// The kind whose map this one equals, if it has no row of its own: one dimension is all slots,
     /// and block maps have all powers of Frobenius whether a dimension is good or only treated as
     /// bad.
     pub fn same_as(&self, kind: Kind) -> Option<&'static str> {
-        let single = self.size() == self.slots().slots();
+        let single = self.size() == self.slot_ring().slots();
         match kind {
             Kind::Full if single => Some("1d"),
             Kind::BlockFull if single => Some("block"),
@@ -110,7 +110,7 @@ impl Case {
 
     /// One line.
     pub fn describe(&self) -> String {
-        let (params, d) = (self.context.params().rlwe(), self.slots().degree());
+        let (params, d) = (self.context.params().rlwe(), self.slot_ring().degree());
         let kind = match (self.bad, self.starred()) {
             (false, _) => "good",
             (true, false) => "bad",
@@ -120,7 +120,7 @@ impl Case {
             "m = {}, n = {}, p^r = {}, d = {d}, D = {} ({kind}), log2 Q = {:.0}, log2 P = {:.0}, {} digits, {:.0} bits of security",
             params.m(),
             params.n(),
-            self.slots().modulus().value(),
+            self.slot_ring().modulus().value(),
             self.size(),
             params.log2_q(params.top_level()),
             params.log2_p(),
@@ -131,7 +131,7 @@ impl Case {
 
     /// A vector of bits.
     pub fn input(&self) -> Vec<u64> {
-        (0..self.slots().slots() as u64).map(|i| number(i + 7) & 1).collect()
+        (0..self.slot_ring().slots() as u64).map(|i| number(i + 7) & 1).collect()
     }
 
     /// The map.
@@ -139,7 +139,7 @@ impl Case {
     /// A good dimension is treated as bad by composing all entries that wrap around with Frobenius:
     /// it leaves integers alone, and takes the place of θ^{−D}, with all its costs.
     pub fn map(&self, kind: Kind) -> Result<LinearMap, Error> {
-        let (slots, s) = (self.slots(), self.dimension);
+        let (slots, s) = (self.slot_ring(), self.dimension);
         let modulus = slots.modulus().value();
         let entry = |c: usize, i: usize, k: usize, out: &mut [u64]| residues(modulus, place(c, i, k), out);
         let part = |keep: fn(usize, usize) -> bool| match kind {
@@ -165,14 +165,14 @@ impl Case {
 
     /// The product by the definition: for bits only the first column of each block matters.
     pub fn expected(&self, kind: Kind, input: &[u64]) -> Result<Plaintext, Error> {
-        let (cube, d) = (self.slots().hypercube(), self.slots().degree());
+        let (cube, d) = (self.slot_ring().hypercube(), self.slot_ring().degree());
         let block = matches!(kind, Kind::Block | Kind::BlockFull);
-        let modulus = self.slots().modulus();
+        let modulus = self.slot_ring().modulus();
         let length = if block { d * d } else { d };
         let stride = if block { d } else { 1 };
-        let mut product = vec![0; self.slots().slots() * d];
+        let mut product = vec![0; self.slot_ring().slots() * d];
         let mut lines = HashMap::new();
-        let line: Vec<usize> = (0..self.slots().slots())
+        let line: Vec<usize> = (0..self.slot_ring().slots())
             .map(|slot| {
                 let mut coordinates = cube.coordinates(slot);
                 coordinates.remove(self.dimension);
@@ -182,7 +182,7 @@ impl Case {
             .collect();
         let one_dimension = matches!(kind, Kind::MatMul1D | Kind::Block);
         let mut buffer = vec![0; length];
-        for row in 0..self.slots().slots() {
+        for row in 0..self.slot_ring().slots() {
             for column in (0..input.len()).filter(|&column| input[column] == 1) {
                 let seed = match one_dimension {
                     true if line[row] != line[column] => continue,
@@ -198,6 +198,6 @@ impl Case {
                 }
             }
         }
-        Plaintext::from_slots(self.slots(), &product)
+        Plaintext::from_slots(self.slot_ring(), &product)
     }
 }

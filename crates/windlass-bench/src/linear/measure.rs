@@ -44,8 +44,8 @@ pub fn measure(
     let product = Product {
         map: kind.name().into(),
         m: case.context.params().m(),
-        p: case.slots().prime(),
-        r: case.slots().modulus().exponent(),
+        p: case.slot_ring().prime(),
+        r: case.slot_ring().modulus().exponent(),
         size: case.size(),
         bad: case.bad,
         chain: case.chain.clone(),
@@ -78,7 +78,7 @@ pub fn measure(
 
 /// Prices by one thread's processor time, and what keys and constants take.
 fn prices(case: &Case, client: &Client, encrypted: &Ciphertext, bytes: usize) -> Result<(CostModel, Room), Error> {
-    let (m, p) = (case.context.params().m(), case.slots().prime());
+    let (m, p) = (case.context.params().m(), case.slot_ring().prime());
     // Powers of Frobenius; where there are fewer than a dozen, steps along the dimension too.
     let frobenius = (1..=12).map(|e| windlass_kernels::arith::pow_mod(p % m, e, m));
     let steps = (1..=12).map(|i| case.step(i));

@@ -28,7 +28,7 @@ struct Lines {
 
 impl Lines {
     fn of(context: &Context) -> Outcome<Self> {
-        let hypercube = context.ring().hypercube();
+        let hypercube = context.slot_ring().hypercube();
         let sizes = hypercube.dimensions().iter().map(|dimension| dimension.size);
         let (axis, length) = sizes.enumerate().max_by_key(|(_, size)| *size).ok_or("a ring with slots")?;
         let mut places = vec![(0, 0); context.slots()];
@@ -49,11 +49,11 @@ impl Lines {
         };
         let term = |t: usize| -> Outcome<_> {
             let diagonal: Vec<i64> = self.places.iter().map(|place| value(t, place)).collect();
-            let element = context.ring().hypercube().generator_power(self.axis, t as i64);
+            let element = context.slot_ring().hypercube().generator_power(self.axis, t as i64);
             Ok((element, Plaintext::from_integers(context, &diagonal)?))
         };
         let terms = (0..dimension).map(term).collect::<Outcome<Vec<_>>>()?;
-        Ok(LinearMap::from_terms(context.ring(), terms)?)
+        Ok(LinearMap::from_terms(context.slot_ring(), terms)?)
     }
 }
 

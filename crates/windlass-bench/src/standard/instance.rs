@@ -57,8 +57,8 @@ impl Instance {
         self.server.engine()
     }
 
-    fn slots(&self) -> &Arc<SlotRing> {
-        self.server.context().ring()
+    fn slot_ring(&self) -> &Arc<SlotRing> {
+        self.server.context().slot_ring()
     }
 
     fn context(&self) -> &windlass::rlwe::Context {
@@ -67,9 +67,9 @@ impl Instance {
 
     /// A pseudorandom message with full slots.
     pub fn message(&self, seed: u64) -> Plaintext {
-        let count = (self.slots().slots() * self.slots().degree()) as u64;
+        let count = (self.slot_ring().slots() * self.slot_ring().degree()) as u64;
         let values: Vec<u64> = (0..count).map(|j| (j * j + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).collect();
-        Plaintext::from_slots(self.slots(), &values).expect("one value for each slot")
+        Plaintext::from_slots(self.slot_ring(), &values).expect("one value for each slot")
     }
 
     pub fn encrypt(&self, message: &Plaintext) -> Ciphertext {
@@ -227,7 +227,7 @@ impl Instance {
         let values = x.to_slots();
         let low = self.engine().reduce_level(a, 4.0).expect("switches");
         vec![
-            subject(id("encode"), move || drop(Plaintext::from_slots(self.slots(), &values))),
+            subject(id("encode"), move || drop(Plaintext::from_slots(self.slot_ring(), &values))),
             subject(id("prepare"), || drop(self.engine().prepare(y))),
             subject(id("encrypt"), || drop(self.encrypt(x))),
             subject(id("decrypt"), || drop(self.decrypt(a))),

@@ -13,7 +13,7 @@ use windlass_schemes::switching::{Arithmetic, no_terms};
 use super::{Expected, Forecast};
 
 impl Evaluator for Forecast {
-    fn slots(&self) -> &Arc<SlotRing> {
+    fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.slots
     }
 

@@ -34,7 +34,7 @@ fn both(scheme: Scheme, ring: (u64, u64, u32)) -> (Engine, Forecast, Ciphertext)
 const MESSAGE: [u64; 2] = [3, 1];
 
 fn encrypted(engine: &Engine, client: &Decryptor, integers: &[u64]) -> Ciphertext {
-    let message = Plaintext::from_integers(engine.slots(), integers).unwrap();
+    let message = Plaintext::from_integers(engine.slot_ring(), integers).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(integers[0]);
     client.encrypt(&message, engine.context().top_level(), &mut rng).unwrap().0
 }
@@ -212,7 +212,7 @@ fn sums_of_the_same_values_are_as_forecast() {
             meet("sums", Ok(said), Ok(found));
         }
         // Weights that are zero modulo t raise nothing.
-        let t = engine.slots().modulus().value() as i64;
+        let t = engine.slot_ring().modulus().value() as i64;
         for (weights, level) in [([3, -2, t], joined), ([1, -t, 2 * t], values[0].level)] {
             let said = forecast.weighted_sums(&values.each_ref(), &[weights.to_vec()]).unwrap().remove(0);
             let found = engine.weighted_sums(&list.each_ref(), &[weights.to_vec()]).unwrap().remove(0);
@@ -243,7 +243,7 @@ fn sums_of_products_are_as_forecast() {
             counted(&what, &forecast, &engine, before);
             let switches = engine.random_events().inner_products - before.inner_products;
             assert_eq!(switches, RandomEvents::KEY_SWITCH.inner_products, "{what}");
-            let t = engine.slots().modulus().value();
+            let t = engine.slot_ring().modulus().value();
             let total = |slot: usize| pairs.iter().map(|&(a, b)| plain[a][slot] * plain[b][slot]).sum::<u64>() % t;
             decrypts(&what, &client, &sum, &[total(0), total(1)]);
         }
@@ -256,7 +256,7 @@ fn sums_of_products_are_as_forecast() {
 fn divisions_are_as_forecast() {
     for (scheme, ring) in [(Scheme::Bgv, (64, 7, 3)), (Scheme::Bfv, (45, 2, 3)), (Scheme::Bgv, (45, 2, 3))] {
         let (engine, forecast, client) = parties(scheme, ring);
-        let (p, t) = (ring.1, engine.slots().modulus().value());
+        let (p, t) = (ring.1, engine.slot_ring().modulus().value());
         let fresh = encrypted(&engine, &client, &MESSAGE);
         let low = engine.switch_modulus(&fresh, 4).unwrap();
         let at = |x: &Ciphertext, exponent| engine.reduce_exponent(x, exponent).unwrap();

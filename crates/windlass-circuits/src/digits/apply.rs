@@ -43,7 +43,7 @@ impl DigitRemoval {
     /// Refuses, before any work, what the plan is not for.
     pub(super) fn check<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<()> {
         check_integers("digit removal", evaluator, [x])?;
-        let (prime, exponent) = (evaluator.slots().prime(), evaluator.exponent_of(x));
+        let (prime, exponent) = (evaluator.slot_ring().prime(), evaluator.exponent_of(x));
         let DigitSpec { prime: own, exponent: most, removed, .. } = *self.spec();
         if prime != own || exponent > most {
             return Err(Error::ContextMismatch {

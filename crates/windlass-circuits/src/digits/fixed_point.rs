@@ -61,7 +61,7 @@ impl FixedPointProduct {
         if prime > 2 {
             return rescaling.apply(evaluator, &product);
         }
-        let half = Plaintext::scalar(evaluator.slots(), 1 << (removed - 1));
+        let half = Plaintext::scalar(evaluator.slot_ring(), 1 << (removed - 1));
         rescaling.apply(evaluator, &evaluator.add_plain(&product, &half)?)
     }
 }

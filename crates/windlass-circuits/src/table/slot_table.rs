@@ -177,7 +177,7 @@ impl SlotTable {
     /// [`Error::NotIntegers`] for slots that are not known to hold integers; what the evaluator
     /// reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.check(evaluator.slots().prime(), evaluator.exponent_of(x))?;
+        self.check(evaluator.slot_ring().prime(), evaluator.exponent_of(x))?;
         check_integers(&self.name(), evaluator, [x])?;
         match &self.circuit {
             Circuit::Polynomial(Centred { centre, plan }) => plan.apply(evaluator, &add_scalar(evaluator, x, -centre)?),

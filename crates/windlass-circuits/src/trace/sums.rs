@@ -24,7 +24,7 @@ pub fn replicate<E: Evaluator>(
     ciphertext: &E::Ciphertext,
     slot: usize,
 ) -> Result<E::Ciphertext> {
-    let slots = evaluator.slots();
+    let slots = evaluator.slot_ring();
     Limits::below(slots.slots()).check("the slot", slot)?;
     if *total.chain() != TraceChain::total(slots)? {
         let (left, right) = ("TraceChain::total of the evaluator's slots".into(), "a plan of another sum".into());

@@ -289,7 +289,7 @@ impl Switching for Clear {
 }
 
 impl Evaluator for Clear {
-    fn slots(&self) -> &Arc<SlotRing> {
+    fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.slots
     }
 

@@ -20,7 +20,7 @@ use windlass_ring::slots::SlotRing;
 /// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by
 /// t in BFV form.
 fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64, level: usize) -> Poly<Eval> {
-    let t = plaintext.slots().modulus().value();
+    let t = plaintext.slot_ring().modulus().value();
     let mut lifted: Vec<i64> =
         plaintext.coefficients().iter().map(|&x| centred(arith::mul_mod(x, factor, t), t)).collect();
     let mut message = Poly::from_signed(context.ring(), &context.basis(level), &lifted).into_eval();
@@ -42,7 +42,7 @@ fn fresh_factor(context: &Context, scheme: Scheme, t: u64, level: usize) -> u64 
 
 /// Refuses plaintexts that keys of this context cannot encrypt, before anything is sampled.
 fn check_plaintext(context: &Context, plaintext: &Plaintext) -> Result<()> {
-    let (slots, params) = (plaintext.slots(), context.params());
+    let (slots, params) = (plaintext.slot_ring(), context.params());
     if slots.m() != params.m() {
         return Err(Error::ContextMismatch {
             operation: "encrypt",
@@ -60,7 +60,7 @@ fn fresh(
     zero: [Poly<Eval>; 2],
     (model, noise): (&NoiseModel, Bound),
 ) -> Result<Ciphertext> {
-    let slots = plaintext.slots();
+    let slots = plaintext.slot_ring();
     let t = slots.modulus().value();
     let level = context.level_of(zero[0].basis());
     let log2_modulus = context.log2_modulus(level);
@@ -118,7 +118,7 @@ impl Encryptor {
         let context = self.key.context();
         check_plaintext(context, plaintext)?;
         // The bound must not depend on the message: it covers every one.
-        let model = NoiseModel::new(context.params(), plaintext.slots().modulus().value());
+        let model = NoiseModel::new(context.params(), plaintext.slot_ring().modulus().value());
         let noise = (&model, model.fresh_public());
         fresh((context, self.key.key_id()), self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
     }
@@ -160,7 +160,7 @@ impl Decryptor {
         Limits::between(1, context.top_level()).check("level", level)?;
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let t = plaintext.slots().modulus().value();
+        let t = plaintext.slot_ring().modulus().value();
         let multiplier = if self.scheme == Scheme::Bgv { t } else { 1 };
         let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
         let model = self.noise.with_plaintext_modulus(t);

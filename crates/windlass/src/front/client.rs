@@ -102,7 +102,7 @@ impl Client {
     /// # Errors
     /// [`Error::ShapeMismatch`] if there are more integers than slots.
     pub fn encrypt<T: Integer>(&self, values: &[T]) -> Result<Ciphertext> {
-        self.encrypt_plaintext(&Plaintext::from_integers(self.context.ring(), values)?)
+        self.encrypt_plaintext(&Plaintext::from_integers(self.context.slot_ring(), values)?)
     }
 
     /// Encrypts elements of GR(p^r; d), `[ℓ][d]` coefficients, row-major.
@@ -110,7 +110,7 @@ impl Client {
     /// # Errors
     /// [`Error::ShapeMismatch`] if there are more than ℓ·d coefficients.
     pub fn encrypt_elements<T: Integer>(&self, coefficients: &[T]) -> Result<Ciphertext> {
-        self.encrypt_plaintext(&Plaintext::from_slots(self.context.ring(), coefficients)?)
+        self.encrypt_plaintext(&Plaintext::from_slots(self.context.slot_ring(), coefficients)?)
     }
 
     /// Encrypts any element of the plaintext ring, at the top level.
@@ -159,7 +159,7 @@ impl Client {
 
     /// The decryptor of the layer below, which also controls levels and seeds.
     pub fn decryptor(&self) -> Decryptor {
-        Decryptor::new(self.context.scheme(), self.context.ring(), Arc::clone(&self.secret))
+        Decryptor::new(self.context.scheme(), self.context.slot_ring(), Arc::clone(&self.secret))
     }
 }
 
@@ -242,7 +242,7 @@ impl Client<Mock> {
     /// # Errors
     /// As [`Client::<Exact>::encrypt`].
     pub fn encrypt<T: Integer>(&self, values: &[T]) -> Result<ClearCiphertext> {
-        self.encrypt_plaintext(&Plaintext::from_integers(self.context.ring(), values)?)
+        self.encrypt_plaintext(&Plaintext::from_integers(self.context.slot_ring(), values)?)
     }
 
     /// Wraps any element of the plaintext ring, without encryption.
@@ -250,7 +250,7 @@ impl Client<Mock> {
     /// # Errors
     /// [`Error::ContextMismatch`].
     pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
-        Clear::new(self.context.ring()).encrypt(plaintext)
+        Clear::new(self.context.slot_ring()).encrypt(plaintext)
     }
 
     /// The integers in the slots.

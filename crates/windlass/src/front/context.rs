@@ -45,7 +45,7 @@ impl<F: Family<Setting = ExactSetting>> Deref for Context<F> {
     type Target = Arc<SlotRing>;
 
     fn deref(&self) -> &Arc<SlotRing> {
-        self.ring()
+        self.slot_ring()
     }
 }
 
@@ -158,7 +158,7 @@ impl Context {
     pub fn with_scheme(&self, scheme: Scheme) -> Result<Self> {
         let ExactSetting { params, bootstrapping, files } = self.setting();
         let (params, bootstrapping) = (params.clone().with_scheme(scheme), bootstrapping.clone());
-        let files = WireContext::new(files.context(), files.slots(), scheme);
+        let files = WireContext::new(files.context(), files.slot_ring(), scheme);
         Ok(Self::of(ExactSetting { params, files, bootstrapping }))
     }
 
@@ -205,7 +205,7 @@ impl Context {
             _ => spec,
         };
         let order = Arc::new(ordered_hypercube(params.m(), params.p(), &spec.factors)?);
-        check_same_order(BOOTSTRAPPING, self.ring().hypercube(), &order)?;
+        check_same_order(BOOTSTRAPPING, self.slot_ring().hypercube(), &order)?;
         Ok(Arc::new(BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), spec)?))
     }
 }
@@ -228,18 +228,24 @@ impl<F: Family<Setting = ExactSetting>> Context<F> {
     }
 
     /// The plaintext ring R/(p^r) with its slots.
+    pub fn slot_ring(&self) -> &Arc<SlotRing> {
+        self.setting.files.slot_ring()
+    }
+
+    /// [`Self::slot_ring`].
+    #[deprecated(since = "0.3.0", note = "use slot_ring")]
     pub fn ring(&self) -> &Arc<SlotRing> {
-        self.setting.files.slots()
+        self.slot_ring()
     }
 
     /// The number of slots ℓ.
     pub fn slots(&self) -> usize {
-        self.ring().slots()
+        self.slot_ring().slots()
     }
 
     /// The plaintext modulus p^r.
     pub fn modulus(&self) -> u64 {
-        self.ring().modulus().value()
+        self.slot_ring().modulus().value()
     }
 
     /// BGV or BFV.

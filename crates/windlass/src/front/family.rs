@@ -155,7 +155,7 @@ impl Family for Exact {
 /// Refuses bootstrappings whose slots are in another order, before any key is made. Errors:
 /// [`Error::OtherSlotOrder`].
 fn check_orders<'a>(files: &WireContext, plans: impl IntoIterator<Item = &'a Arc<BootstrapPlan>>) -> Result<()> {
-    let own = files.slots();
+    let own = files.slot_ring();
     let mut same_ring = plans.into_iter().map(|plan| plan.message_ring()).filter(|ring| ring.m() == own.m());
     same_ring.try_for_each(|ring| check_same_order(BOOTSTRAPPING, own.hypercube(), ring.hypercube()))
 }
@@ -168,7 +168,7 @@ pub(super) fn exact_keys(
 ) -> Result<(Engine, Arc<Refreshers>)> {
     check_orders(files, bootstrappings.iter().map(|(plan, _)| plan))?;
     let refreshers = Arc::new(Refreshers::new(files.scheme(), &keys, bootstrappings));
-    let engine = Engine::new(files.scheme(), files.slots(), keys)?;
+    let engine = Engine::new(files.scheme(), files.slot_ring(), keys)?;
     if refreshers.is_empty() {
         return Ok((engine, refreshers));
     }
@@ -243,7 +243,7 @@ impl Family for Mock {
     ) -> Result<(Clear, MockRefreshers)> {
         check_orders(&setting.files, &requests.bootstrapping)?;
         (0..requests.count()).try_for_each(|_| made())?;
-        let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
+        let clear = Clear::with_keys(setting.files.slot_ring(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
         Ok((clear, MockRefreshers::new(&requests.bootstrapping)?))
     }

@@ -269,7 +269,7 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::add`]; [`Error::ShapeMismatch`] if there are more values than slots.
     pub fn add_integers<T: Integer>(&self, a: &CiphertextOf<F>, values: &[T]) -> Result<CiphertextOf<F>> {
-        self.engine.add_plain(a, &Plaintext::from_integers(self.engine.slots(), values)?)
+        self.engine.add_plain(a, &Plaintext::from_integers(self.engine.slot_ring(), values)?)
     }
 
     /// `a + value` in every slot, with a public integer.
@@ -277,9 +277,9 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::add`].
     pub fn add_integer<T: Integer>(&self, a: &CiphertextOf<F>, value: T) -> Result<CiphertextOf<F>> {
-        let modulus = self.engine.slots().modulus();
+        let modulus = self.engine.slot_ring().modulus();
         let residue = modulus.centred(value.residue(modulus));
-        self.engine.add_plain(a, &Plaintext::scalar(self.engine.slots(), residue))
+        self.engine.add_plain(a, &Plaintext::scalar(self.engine.slot_ring(), residue))
     }
 
     /// `values · a`, slot by slot, with public integers.
@@ -287,8 +287,8 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::add_integers`].
     pub fn multiply_integers<T: Integer>(&self, a: &CiphertextOf<F>, values: &[T]) -> Result<CiphertextOf<F>> {
-        let values = Plaintext::from_integers(self.engine.slots(), values)?;
-        self.engine.run(a, &|engine, a| {
+        let values = Plaintext::from_integers(self.engine.slot_ring(), values)?;
+        self.engine.with_refreshes(a, &|engine, a| {
             let constant = engine.prepare_at(&values, engine.level_of(a))?;
             engine.multiply_constant(a, &constant)
         })
@@ -309,7 +309,7 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::add`].
     pub fn multiply_integer<T: Integer>(&self, a: &CiphertextOf<F>, value: T) -> Result<CiphertextOf<F>> {
-        let modulus = self.engine.slots().modulus();
+        let modulus = self.engine.slot_ring().modulus();
         self.engine.multiply_scalar(a, modulus.centred(value.residue(modulus)))
     }
 }
@@ -351,7 +351,7 @@ impl Server {
     /// # Errors
     /// As [`Self::refresh`].
     pub fn bootstrapper(&self, content: Content) -> Result<&Bootstrapper> {
-        self.refreshers.bootstrapper(content, self.context.ring().modulus().exponent())
+        self.refreshers.bootstrapper(content, self.context.slot_ring().modulus().exponent())
     }
 
     /// [`Self::refresh`] for each ciphertext of a list, several at a time, with options: a table that

@@ -68,7 +68,7 @@ impl IndexBits {
     /// [`Error::OutOfRange`] if there is no such row.
     pub fn of_row(&self, row: usize) -> Result<Vec<Plaintext>> {
         Limits::below(self.rows).check("row", row)?;
-        let slots = self.signs.slots();
+        let slots = self.signs.slot_ring();
         Ok((0..self.count()).map(|bit| Plaintext::scalar(slots, (row >> bit & 1) as i64)).collect())
     }
 

@@ -36,8 +36,8 @@ fn automorphisms(m: u64) -> Vec<u64> {
 }
 
 impl Setup {
-    fn slots(&self) -> &Arc<SlotRing> {
-        self.client.context().ring()
+    fn slot_ring(&self) -> &Arc<SlotRing> {
+        self.client.context().slot_ring()
     }
 
     fn ring(&self) -> &Arc<Ring> {
@@ -70,7 +70,9 @@ impl Setup {
                 Poly::from_signed(self.ring(), &basis, &signed).into_eval()
             })
             .collect();
-        IntegerLift::new(self.ring(), &basis).centred_mod(&f(&lifted).into_coeff(), self.slots().modulus().value()).0
+        IntegerLift::new(self.ring(), &basis)
+            .centred_mod(&f(&lifted).into_coeff(), self.slot_ring().modulus().value())
+            .0
     }
 }
 
@@ -83,7 +85,7 @@ fn arithmetic_matches_the_plaintext_ring() {
     for (m, p, r) in RINGS {
         for scheme in SCHEMES {
             let mut s = setup(m, p, r, scheme, SecretDistribution::Ternary);
-            let [x, y] = [1, 2].map(|seed| random(s.slots(), Content::Elements, seed));
+            let [x, y] = [1, 2].map(|seed| random(s.slot_ring(), Content::Elements, seed));
             let (a, b) = (s.encrypt(&x), s.encrypt(&y));
             assert_eq!(s.decrypt(&a), x.coefficients(), "{scheme} m = {m}");
             let check = |ct: Result<Ciphertext, Error>, expected: Vec<u64>, what: &str| {
@@ -145,7 +147,7 @@ fn known_ciphertexts_round_within_their_bound() {
         for scheme in SCHEMES {
             let mut s = setup(m, 65537, 1, scheme, SecretDistribution::Sparse { weight });
             let ring = Arc::clone(s.ring());
-            let x = random(s.slots(), Content::Elements, 1);
+            let x = random(s.slot_ring(), Content::Elements, 1);
             let ct = s.encrypt(&x);
             let zero = s.engine().multiply_scalar(&ct, 0).unwrap();
             // Signs of the real parts of one embedding: what is rounded adds up there.
@@ -159,7 +161,7 @@ fn known_ciphertexts_round_within_their_bound() {
                     (std::f64::consts::TAU * exponents.sum::<f64>()).cos() >= 0.0
                 };
                 let coefficient = |j| if sign(j) { constant } else { 65_537 - constant };
-                let plain = Plaintext::new(s.slots(), (0..ring.n()).map(coefficient).collect()).unwrap();
+                let plain = Plaintext::new(s.slot_ring(), (0..ring.n()).map(coefficient).collect()).unwrap();
                 let sum = s.engine().add_plain(&zero, &plain).unwrap();
                 for level in [4, 2, 1] {
                     let small = s.engine().switch_modulus(&sum, level).unwrap();
@@ -188,7 +190,7 @@ fn automorphisms_match_and_hoisting_agrees() {
     for (m, p, r) in RINGS {
         for scheme in SCHEMES {
             let mut s = setup(m, p, r, scheme, SecretDistribution::Sparse { weight: 8 });
-            let [x, y] = [1, 2].map(|seed| random(s.slots(), Content::Elements, seed));
+            let [x, y] = [1, 2].map(|seed| random(s.slot_ring(), Content::Elements, seed));
             let a = s.encrypt(&x);
             let e = s.engine();
             let [t, u, _] = automorphisms(m)[..] else { panic!("three keys") };
@@ -201,9 +203,9 @@ fn automorphisms_match_and_hoisting_agrees() {
             // y·θ_t(x) + x in base QP, then θ_u of it.
             let constant = e.prepare(&y).unwrap();
             let ones = {
-                let mut one = vec![0; s.slots().n()];
+                let mut one = vec![0; s.slot_ring().n()];
                 one[0] = 1;
-                e.prepare(&Plaintext::new(s.slots(), one).unwrap()).unwrap()
+                e.prepare(&Plaintext::new(s.slot_ring(), one).unwrap()).unwrap()
             };
             let plain = e.hoisted_automorphism(&hoisted, 1).unwrap();
             let row = vec![(0, Some(&constant)), (1, Some(&ones))];
@@ -239,14 +241,14 @@ fn automorphisms_match_and_hoisting_agrees() {
 fn exhausted_capacity_is_an_error_never_a_wrong_answer() {
     for scheme in SCHEMES {
         let mut s = setup(256, 257, 1, scheme, SecretDistribution::Ternary);
-        let x = random(s.slots(), Content::Elements, 1);
+        let x = random(s.slot_ring(), Content::Elements, 1);
         let mut ct = s.encrypt(&x);
         let mut expected = x.clone();
         let mut depth = 0;
         loop {
             match s.engine().square(&ct) {
                 Ok(next) => {
-                    expected = Plaintext::new(s.slots(), s.oracle(|v| v[0].mul(&v[0]), &[&expected])).unwrap();
+                    expected = Plaintext::new(s.slot_ring(), s.oracle(|v| v[0].mul(&v[0]), &[&expected])).unwrap();
                     assert_eq!(s.decrypt(&next), expected.coefficients(), "depth {depth}");
                     ct = next;
                     depth += 1;
@@ -267,16 +269,16 @@ fn exact_division_by_p() {
     for scheme in SCHEMES {
         for (m, p, r) in [(105, 2, 3), (64, 3, 2), (31, 127, 2)] {
             let mut s = setup(m, p, r, scheme, SecretDistribution::Ternary);
-            let x = random(s.slots(), Content::Elements, 1);
+            let x = random(s.slot_ring(), Content::Elements, 1);
             let multiples: Vec<u64> = x.coefficients().iter().map(|c| c / p * p).collect();
-            let ct = s.encrypt(&Plaintext::new(s.slots(), multiples.clone()).unwrap());
+            let ct = s.encrypt(&Plaintext::new(s.slot_ring(), multiples.clone()).unwrap());
             let quotient = s.engine().divide_by_p(&ct).unwrap();
             assert_eq!(quotient.exponent(), r - 1);
             let expected: Vec<u64> = multiples.iter().map(|c| c / p).collect();
             assert_eq!(s.decrypt(&quotient), expected, "{scheme} m = {m}");
             let squared = s.engine().square(&quotient).unwrap();
             let modulus = p.pow(r - 1);
-            let quotient = Plaintext::new(s.slots(), expected).unwrap();
+            let quotient = Plaintext::new(s.slot_ring(), expected).unwrap();
             let expected: Vec<u64> = s.oracle(|v| v[0].mul(&v[0]), &[&quotient]).iter().map(|c| c % modulus).collect();
             assert_eq!(s.decrypt(&squared), expected, "{scheme} m = {m}");
         }

@@ -94,7 +94,7 @@ fn sums_with_plaintexts_can_be_refreshed() {
         let (client, server) = context.generate_keys_from_seed([&Products], 21).unwrap();
         let engine = server.engine();
         let square = engine.square(&client.encrypt(&[3, 256, 7]).unwrap()).unwrap();
-        let addend = Plaintext::from_integers(context.ring(), &[1, 2, 3]).unwrap();
+        let addend = Plaintext::from_integers(context.slot_ring(), &[1, 2, 3]).unwrap();
         // There is hardly anything to spare, and any sum takes it.
         let (anew, refreshing) = refreshing(client, engine, engine.capacity(&square) - 1e-9);
         assert!(anew.headroom_bits(&square) >= 0.0);

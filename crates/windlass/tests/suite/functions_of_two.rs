@@ -194,7 +194,7 @@ fn slots_with_elements_are_refused() {
     let is_zero = SlotFunction::is_zero(&context).unwrap();
     let (equals, member) = (Comparison::equals(&context).unwrap(), Membership::new(&context, 1).unwrap());
     let (client, server) = context.generate_keys_from_seed([&Products], 34).unwrap();
-    let d = context.ring().degree();
+    let d = context.slot_ring().degree();
     let one_everywhere: Vec<u64> = (0..context.slots() * d).map(|i| u64::from(i % d == 0)).collect();
     let elements = client.encrypt_elements(&one_everywhere).unwrap();
     let integers = client.encrypt(&vec![1; context.slots()]).unwrap();
@@ -208,7 +208,7 @@ fn slots_with_elements_are_refused() {
         assert!(circuit.contains("modulo 2") || circuit.contains("list of 1"), "{circuit}");
     }
     let (mock, clear) = context.mock().generate_keys([&Products]).unwrap();
-    let element = Plaintext::from_slots(context.ring(), &one_everywhere).unwrap();
+    let element = Plaintext::from_slots(context.slot_ring(), &one_everywhere).unwrap();
     let of_mock = clear.engine().encrypt(&element).unwrap();
     assert!(matches!(clear.apply(&is_zero, &of_mock), Err(Error::NotIntegers { .. })));
     assert_eq!(of_mock.content(), Content::Elements);

@@ -165,7 +165,7 @@ proptest! {
         let scheme = if bgv { Scheme::Bgv } else { Scheme::Bfv };
         let (client, server) = parties(triple, scheme);
         let files = client.context().files();
-        let message = Plaintext::new(files.slots(), words(seed, files.slots().n())).unwrap();
+        let message = Plaintext::new(files.slot_ring(), words(seed, files.slot_ring().n())).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let full = client.encryptor().unwrap().encrypt(&message, &mut rng).unwrap();
         let (fresh, half) = client.decryptor().encrypt(&message, 1 + seed as usize % 3, &mut rng).unwrap();

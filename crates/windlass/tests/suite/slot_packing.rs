@@ -49,7 +49,7 @@ fn servers_and_clients_agree_on_what_is_packed() {
         let (client, server) = context.generate_keys_from_seed([&packing], 5).unwrap();
         let (d, l) = (packing.size(), context.slots());
         for count in [1, d / 2 + 1, d] {
-            let wanted = vectors(count, l, context.ring().modulus().value());
+            let wanted = vectors(count, l, context.slot_ring().modulus().value());
             let thin: Vec<_> = wanted.iter().map(|v| client.encrypt(v).unwrap()).collect();
             let packed = server.pack(&packing, &thin, 20.0).unwrap();
             assert!(packed.level() < thin[0].level(), "{scheme} {m}: no level was saved");

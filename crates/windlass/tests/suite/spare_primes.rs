@@ -51,8 +51,8 @@ fn levels_with_other_spare_primes_meet() {
         let engine = server.engine();
         let top = engine.context().top_level();
         assert_eq!(top, 6 << spare.len());
-        let x = Plaintext::from_integers(context.ring(), &[3, 1, 4]).unwrap();
-        let y = Plaintext::from_integers(context.ring(), &[2, 7]).unwrap();
+        let x = Plaintext::from_integers(context.slot_ring(), &[3, 1, 4]).unwrap();
+        let y = Plaintext::from_integers(context.slot_ring(), &[2, 7]).unwrap();
         let (sum, product) = (x.add(&y).unwrap(), x.multiply(&y).unwrap());
         let levels: Vec<usize> = (1..=top).filter(|&level| primes(&context, level) >= 2).collect();
         for &level in &levels {
@@ -92,7 +92,7 @@ fn maps_run_at_every_level() {
             let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
             let top = context.params().rlwe().top_level();
             let (client, server) = context.generate_keys_from_seed([&plan], 7).unwrap();
-            let x = Plaintext::from_integers(context.ring(), &[3, 1, 4]).unwrap();
+            let x = Plaintext::from_integers(context.slot_ring(), &[3, 1, 4]).unwrap();
             let image = map.apply(&x).unwrap();
             for prepared_for in [top, top / 2] {
                 let prepared = plan.prepare_at(server.engine(), prepared_for).unwrap();
@@ -115,7 +115,7 @@ fn keys_and_constants_serve_sums_of_their_levels() {
     for scheme in SCHEMES {
         let context = context(scheme, (257, 1), spec(64, &[27, 33]));
         let levels = context.params().rlwe().levels();
-        let x = Plaintext::from_integers(context.ring(), &[3, 1, 4]).unwrap();
+        let x = Plaintext::from_integers(context.slot_ring(), &[3, 1, 4]).unwrap();
         let mut above = 0;
         for level in (1..=levels.top()).filter(|&level| primes(&context, level) >= 4) {
             let keys = KeyRequest::none("a test").with_relinearisation().with_galois([63]).up_to(level);
@@ -135,7 +135,7 @@ fn keys_and_constants_serve_sums_of_their_levels() {
             let product = engine.multiply_constant(&sum, &constant).unwrap();
             decrypts("constant", &client, &product, &twice.multiply(&x).unwrap());
             // The front door looks at primes as well.
-            server.apply(&LinearMap::automorphism(context.ring(), 63).unwrap().plan().unwrap(), &sum).unwrap();
+            server.apply(&LinearMap::automorphism(context.slot_ring(), 63).unwrap().plan().unwrap(), &sum).unwrap();
         }
         assert!(above > 5, "{above}");
     }
@@ -148,7 +148,7 @@ fn files_hold_every_level() {
     for scheme in SCHEMES {
         let context = context(scheme, (257, 1), spec(64, &[27, 33]));
         let plan = LinearMap::matmul_full(&context, |i, k| i * k + 1).unwrap().plan().unwrap();
-        let x = Plaintext::from_integers(context.ring(), &[3, 1, 4]).unwrap();
+        let x = Plaintext::from_integers(context.slot_ring(), &[3, 1, 4]).unwrap();
         for level in 1..=context.params().rlwe().top_level() {
             let low = KeyRequest::none("a test").with_galois([3]).up_to(level);
             let (client, server) = context.generate_keys_from_seed([&Products, &plan, &low], 9).unwrap();

@@ -30,8 +30,8 @@ pub fn seconds(preset: &str, rounds: usize, threads: usize) -> Result<Vec<[f64; 
     let bits = plans[0].least_input_bits().max(batch.least_input_bits()) + 10.0;
     let (mut messages, mut spent) = (Vec::new(), Vec::new());
     for k in 0..TOGETHER as u64 {
-        let values: Vec<u64> = (0..context.ring().slots() as u64).map(|slot| (slot >> k) & 1).collect();
-        let message = Plaintext::from_integers(context.ring(), &values)?;
+        let values: Vec<u64> = (0..context.slot_ring().slots() as u64).map(|slot| (slot >> k) & 1).collect();
+        let message = Plaintext::from_integers(context.slot_ring(), &values)?;
         spent.push(server.engine().reduce_level(&client.encrypt_plaintext(&message)?, bits)?);
         messages.push(message);
     }

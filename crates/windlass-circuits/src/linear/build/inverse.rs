@@ -27,7 +27,7 @@ impl LinearMap {
     /// `E`, D·d for a block map), so it is meant for blocks of some hundreds. Errors:
     /// [`Error::SingularMap`] if there is no inverse.
     pub fn inverse(&self) -> Result<Self> {
-        let slots = self.slots();
+        let slots = self.slot_ring();
         let m = slots.m();
         let rows = Rows::of(self);
         let columns: Vec<BTreeMap<u64, Vec<(usize, Element)>>> = rows
@@ -72,7 +72,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn of(map: &'a LinearMap) -> Self {
-        let (slots, d) = (map.slots(), map.slots().degree());
+        let (slots, d) = (map.slot_ring(), map.slot_ring().degree());
         let units = (0..slots.slots()).map(|j| slots.hypercube().evaluation_exponent(j)).collect();
         let decoded: Vec<(u64, Vec<u64>)> =
             map.terms().collect::<Vec<_>>().into_par_iter().map(|(t, constant)| (t, constant.to_slots())).collect();

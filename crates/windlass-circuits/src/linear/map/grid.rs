@@ -105,7 +105,13 @@ impl<R: Representation> LinearGrid<R> {
 
 impl LinearGrid {
     /// The plaintext ring.
-    pub fn slots(&self) -> &Arc<SlotRing> {
+    pub fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.representation
+    }
+
+    /// [`Self::slot_ring`].
+    #[deprecated(since = "0.3.0", note = "use slot_ring")]
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        self.slot_ring()
     }
 }

@@ -161,13 +161,19 @@ impl<R: Representation> LinearMap<R> {
 
 impl LinearMap {
     /// The plaintext ring.
-    pub fn slots(&self) -> &Arc<SlotRing> {
+    pub fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.representation
+    }
+
+    /// [`Self::slot_ring`].
+    #[deprecated(since = "0.3.0", note = "use slot_ring")]
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        self.slot_ring()
     }
 
     /// `α ↦ κ · α`: a mask, or a diagonal matrix.
     pub fn diagonal(constant: &Plaintext) -> Self {
         let terms = [(1, constant.clone())];
-        Self::from_terms(constant.slots(), terms).expect("a constant belongs to its ring")
+        Self::from_terms(constant.slot_ring(), terms).expect("a constant belongs to its ring")
     }
 }

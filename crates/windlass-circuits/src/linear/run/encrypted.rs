@@ -52,8 +52,8 @@ impl LinearPlan {
         mut encrypt: impl FnMut(&Plaintext) -> Result<E::Ciphertext>,
     ) -> Result<EncryptedMatrix<E>> {
         windlass_schemes::plaintext::check_same_ring(
-            self.grid().slots(),
-            matrix.slots(),
+            self.grid().slot_ring(),
+            matrix.slot_ring(),
             "LinearPlan::encrypt_matrix",
         )?;
         for (what, expected, got) in [
@@ -66,8 +66,8 @@ impl LinearPlan {
         }
         let Method::Sums { layout, schedule } = self.method() else { return Err(self.no_matrix()) };
         self.check_pattern(matrix)?;
-        let m = self.grid().slots().m();
-        let zero = Plaintext::zero(self.grid().slots());
+        let m = self.grid().slot_ring().m();
+        let zero = Plaintext::zero(self.grid().slot_ring());
         // One content for all: it must not show which products are with zero.
         let content = matrix.constants().map(Plaintext::content).max().unwrap_or(Content::Integers);
         let mut sums = Vec::new();

@@ -42,9 +42,9 @@ impl CostModel {
         let Some(&element) = elements.first() else {
             return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
         };
-        let babies: Vec<u64> = (0..BABIES).map(|i| elements[i % elements.len()]).collect();
-        let constant = unrelated(evaluator.slots())?;
-        let (slots, top) = (evaluator.slots(), evaluator.top_level());
+        let least = |runs: usize, f: &mut dyn FnMut() -> Result<()>| least(runs, clock, f);
+        let top = evaluator.top_level();
+        let constant = unrelated(evaluator.slot_ring())?;
         let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, top, &|_| Ok(constant.clone()))?;
         let hoisted = evaluator.hoist(ciphertext)?;
         let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;
@@ -60,10 +60,10 @@ impl CostModel {
         let automorphism =
             least(4, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
         let mod_down = least(3, &mut || evaluator.mod_down(extended.clone()).map(drop))?;
-        let packed = slots.pack(constant.clone());
+        let packed = evaluator.slot_ring().pack(constant);
         let prepare = least(2, &mut || {
             // All at once, as in a plan: they do not fit into cache.
-            evaluator.prepare_many(BABIES, top, &|_| slots.unpack(&packed)).map(drop)
+            evaluator.prepare_many(BABIES, top, &|_| evaluator.slot_ring().unpack(&packed)).map(drop)
         })?;
         let mut turn = constants.iter().cycle();
         let multiply_base_q = least(6, &mut || {

@@ -111,7 +111,7 @@ pub struct MapNorms(Vec<ckks::Operator>);
 
 impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
     fn check_constants(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-        check_same_ring(slots, self.slots(), operation)
+        check_same_ring(slots, self.slot_ring(), operation)
     }
 
     fn any_level(&self) -> usize {

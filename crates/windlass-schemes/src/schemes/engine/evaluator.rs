@@ -17,7 +17,7 @@ use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 
 impl Evaluator for Engine {
-    fn slots(&self) -> &Arc<SlotRing> {
+    fn slot_ring(&self) -> &Arc<SlotRing> {
         &self.slots
     }
 

@@ -15,7 +15,7 @@ fn table(plan: &BootstrapPlan, seed: u64) -> (SlotTable, Vec<u64>) {
 
 fn image(values: &[u64], content: &Plaintext) -> Plaintext {
     let integers: Vec<u64> = content.to_integers().unwrap().iter().map(|&x| values[x as usize]).collect();
-    Plaintext::from_integers(content.slots(), &integers).unwrap()
+    Plaintext::from_integers(content.slot_ring(), &integers).unwrap()
 }
 
 fn integers(plan: &BootstrapPlan, seed: u64) -> Plaintext {

@@ -425,8 +425,8 @@ fn moduli_fall_and_rise_by_powers_of_p() {
         let squares = inputs.map(|x| x % 25 * 25 % 625 * x % 625);
         assert_eq!(client.decrypt(&product).unwrap()[..slots], squares, "{scheme}");
 
-        let clear = Clear::new(context.ring());
-        let y = clear.encrypt(&Plaintext::from_integers(context.ring(), &inputs).unwrap()).unwrap();
+        let clear = Clear::new(context.slot_ring());
+        let y = clear.encrypt(&Plaintext::from_integers(context.slot_ring(), &inputs).unwrap()).unwrap();
         let y = clear.multiply_by_p(&clear.reduce_exponent(&y, 2).unwrap()).unwrap();
         assert_eq!(y.plaintext().to_integers().unwrap()[..slots], small.map(|x| 5 * x));
         assert!(matches!(clear.reduce_exponent(&y, 4), Err(Error::OutOfRange(_))));

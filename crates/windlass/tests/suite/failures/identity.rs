@@ -138,7 +138,7 @@ fn quotients_by_p_decrypt_in_their_own_ring() {
     for (m, p, r) in [(64, 193, 3), (105, 2, 5)] {
         for scheme in SCHEMES {
             let (own, server) = parties((m, p, r), scheme, &CHAIN, &none());
-            let ring = own.context().ring();
+            let ring = own.context().slot_ring();
             let multiples: Vec<u64> = (0..ring.slots() as u64).map(|slot| p * (slot % 4)).collect();
             let x = Plaintext::from_integers(ring, &multiples).unwrap();
             let (a, clear) = (encrypt(&own, &x), Clear::new(ring));
@@ -149,8 +149,8 @@ fn quotients_by_p_decrypt_in_their_own_ring() {
             for quotient in quotients {
                 let expected: Vec<u64> = multiples.iter().map(|x| x / p).collect();
                 assert_eq!(quotient.to_integers().unwrap(), expected, "m = {m}");
-                assert_eq!(quotient.slots().modulus().exponent(), r - 1);
-                assert!(Arc::ptr_eq(quotient.slots(), &ring.lower(r - 1).unwrap()), "one lower ring for all");
+                assert_eq!(quotient.slot_ring().modulus().exponent(), r - 1);
+                assert!(Arc::ptr_eq(quotient.slot_ring(), &ring.lower(r - 1).unwrap()), "one lower ring for all");
             }
         }
     }

@@ -56,7 +56,7 @@ fn missing_keys_name_the_call_that_makes_them() {
             assert!(error.to_string().contains("needs::Products"));
         }
         let (t, hoisted) = (104, engine.hoist(&a).unwrap());
-        let map = LinearMap::automorphism(client.context().ring(), t).unwrap();
+        let map = LinearMap::automorphism(client.context().slot_ring(), t).unwrap();
         let plan = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
         let refused = [
             engine.automorphism(&a, t).err(),
@@ -448,7 +448,7 @@ fn sums_of_one_input<E: Switching>(evaluator: &E, a: &E::Ciphertext, t: u64) {
 #[test]
 fn the_mock_is_no_laxer_than_the_engine() {
     let (client, server) = parties((64, 193, 2), Scheme::Bgv, &CHAIN, &keys([]));
-    let (ring, engine) = (client.context().ring(), server.engine());
+    let (ring, engine) = (client.context().slot_ring(), server.engine());
     let clear = Clear::new(ring);
     let multiple = Plaintext::scalar(ring, 193);
     let (of_mock, ct) = (clear.encrypt(&multiple).unwrap(), encrypt(&client, &multiple));

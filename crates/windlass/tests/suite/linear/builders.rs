@@ -19,7 +19,7 @@ fn integers(ring: &SlotRing, seed: u64) -> Vec<u64> {
 
 /// The map gives what the matrix gives, by the cheapest plan.
 fn check(map: &LinearMap, matrix: impl Fn(usize, usize) -> u64) {
-    let ring = map.slots();
+    let ring = map.slot_ring();
     let x = integers(ring, 17);
     let expected = Plaintext::from_integers(ring, &product(ring, matrix, &x)).unwrap();
     check_plan(map, &PlanSpec::default(), &Plaintext::from_integers(ring, &x).unwrap(), &expected);

@@ -98,7 +98,7 @@ pub fn run(plan: &LinearPlan, clear: &Clear, plaintext: &Plaintext) -> Plaintext
 /// announced.
 pub fn check_plan(map: &LinearMap, spec: &PlanSpec, input: &Plaintext, expected: &Plaintext) {
     let plan = LinearPlan::new(map, spec).unwrap();
-    let clear = Clear::with_keys(map.slots(), plan.required_keys());
+    let clear = Clear::with_keys(map.slot_ring(), plan.required_keys());
     let image = run(&plan, &clear, input);
     assert_eq!(&image, expected, "{}", plan.explain());
     // Constants and inputs that hold integers give integers; what is said is true.
@@ -119,10 +119,10 @@ pub fn check_plan(map: &LinearMap, spec: &PlanSpec, input: &Plaintext, expected:
 pub fn check_keys_are_exact(map: &LinearMap, spec: &PlanSpec) {
     let plan = LinearPlan::new(map, spec).unwrap();
     let required = plan.required_keys();
-    let input = Plaintext::one(map.slots());
+    let input = Plaintext::one(map.slot_ring());
     for &left_out in &required {
         let keys: BTreeSet<u64> = required.iter().copied().filter(|&t| t != left_out).collect();
-        let clear = Clear::with_keys(map.slots(), keys);
+        let clear = Clear::with_keys(map.slot_ring(), keys);
         let refused = plan.apply_once(&clear, &clear.encrypt(&input).unwrap());
         assert!(matches!(refused, Err(Error::MissingGaloisKey { element, .. }) if element == left_out));
     }

@@ -147,8 +147,8 @@ impl Switching for Counted<'_> {
 }
 
 impl Evaluator for Counted<'_> {
-    fn slots(&self) -> &Arc<SlotRing> {
-        self.engine.slots()
+    fn slot_ring(&self) -> &Arc<SlotRing> {
+        self.engine.slot_ring()
     }
 
     fn top_level(&self) -> usize {

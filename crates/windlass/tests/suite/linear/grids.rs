@@ -56,7 +56,7 @@ fn matrices_over_several_ciphertexts() {
 #[test]
 fn servers_run_grids() {
     let context = Context::preset("insecure_toy_256").unwrap();
-    let (matrix, x, y) = problem(context.ring(), 2 * context.slots() + 1, context.slots() + 3);
+    let (matrix, x, y) = problem(context.slot_ring(), 2 * context.slots() + 1, context.slots() + 3);
     let plan = LinearPlan::for_grid(&LinearGrid::from_dense(&context, &matrix).unwrap(), &PlanSpec::default()).unwrap();
     let (client, server) = context.generate_keys_from_seed([&plan], 36).unwrap();
     let inputs: Vec<_> = x.iter().map(|x| client.encrypt_plaintext(x).unwrap()).collect();

@@ -264,7 +264,7 @@ fn ciphertexts_keep_their_content() {
     }
     // Already with d = 2 there is something to tell.
     let twofold = self::context(8, 3, 1, Scheme::Bgv);
-    assert_eq!(twofold.ring().degree(), 2);
+    assert_eq!(twofold.slot_ring().degree(), 2);
     let integers = CiphertextV1::new(Values::new(&twofold).client.encrypt(&[0, 1]).unwrap());
     assert_eq!(through_bytes(twofold.files(), &integers).into_ciphertext().content(), Content::Integers);
     // With d = 1 there is nothing to tell.

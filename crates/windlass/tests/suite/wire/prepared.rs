@@ -53,7 +53,7 @@ fn planning_is_deterministic_and_fingerprints_tell_plans_apart() {
     }
     let factorings = known.iter().filter(|&name| *name != known[0]).count();
     assert!(factorings > 0, "strategies factor this map in different ways");
-    let contents = [LinearMap::identity(one.ring()), LinearMap::diagonal(&windlass::Plaintext::scalar(&one, 2))];
+    let contents = [LinearMap::identity(one.slot_ring()), LinearMap::diagonal(&windlass::Plaintext::scalar(&one, 2))];
     let [one, two] = contents.map(|map| map.plan().unwrap().fingerprint());
     assert_ne!(one, two);
 }
