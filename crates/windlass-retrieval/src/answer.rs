@@ -14,7 +14,7 @@ use crate::bytes::centred;
 use crate::error::{Error, Result};
 use crate::pair::Pair;
 use crate::query::{Query, delta};
-use crate::question::QuestionName;
+use crate::query_name::QueryName;
 use crate::setting::{N, Setting};
 
 /// 2^{64 + b}/Q for Q of b + 1 bits, rounded down: what makes a fraction of Q without a division.
@@ -128,15 +128,15 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) key: KeyId,
-    /// The name of the question.
-    pub(crate) name: QuestionName,
+    /// The name of the query.
+    pub(crate) name: QueryName,
     /// The hash of the schema of the table that answered.
     pub(crate) table: [u8; 32],
     pub(crate) parts: Vec<Part>,
 }
 
 impl Answer {
-    /// That to a query: it carries the name of its question.
+    /// The answer to a query, with the name of the query.
     pub(crate) fn to(query: &Query, parts: Vec<Part>) -> Self {
         Self { key: query.key, name: query.name, table: query.table, parts }
     }

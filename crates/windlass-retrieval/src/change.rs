@@ -107,11 +107,11 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::RowTooLong`]; [`Error::OutOfRange`] for a row beyond the room of the table;
-    /// [`Error::WrongQuestion`], [`Error::BadFile`].
+    /// [`Error::WrongQuery`], [`Error::BadFile`].
     pub fn change_rows(dir: &Path, changes: &[RowChange], observer: &Observer<'_>) -> Result<Self> {
         change(dir, observer, |changing| {
             let Contents::Rows(mut rows) = changing.table.schema.contents.clone() else {
-                return Err(Error::WrongQuestion { by: "key" });
+                return Err(Error::WrongQuery { by: "key" });
             };
             for change in changes {
                 apply_row(changing, &mut rows, change)?;
@@ -123,7 +123,7 @@ impl Table {
     /// Changes rows by key: all of the changes, or none, as [`Self::change_rows`] does.
     ///
     /// # Errors
-    /// [`Error::EntryTooLong`], [`Error::Full`]; [`Error::WrongQuestion`], [`Error::BadFile`].
+    /// [`Error::EntryTooLong`], [`Error::Full`]; [`Error::WrongQuery`], [`Error::BadFile`].
     pub fn change_keys(dir: &Path, changes: &[KeyChange], observer: &Observer<'_>) -> Result<Self> {
         Self::change_entries(dir, observer, |_| Ok((changes.iter().map(KeyChange::plain).collect(), None)))
     }
@@ -139,7 +139,7 @@ impl Table {
             let (edits, padding) = prepare(&changing.table.schema)?;
             changing.table.schema.check_padding(padding.is_some())?;
             let Contents::Keywords(mut keywords) = changing.table.schema.contents.clone() else {
-                return Err(Error::WrongQuestion { by: "number" });
+                return Err(Error::WrongQuery { by: "number" });
             };
             let padding = padding.as_ref();
             let mut bins = OpenBins { changing, keywords: &keywords.clone(), padding, bins: HashMap::new() };
@@ -160,7 +160,7 @@ impl Table {
     /// Whether there is a row of this key; only the bins are read in which it may lie.
     ///
     /// # Errors
-    /// [`Error::WrongQuestion`]; [`Error::BadRow`] for bins that no table has.
+    /// [`Error::WrongQuery`]; [`Error::BadRow`] for bins that no table has.
     pub fn has_key(&self, key: &[u8]) -> Result<bool> {
         self.schema.check_padding(false)?;
         self.has_tag(key)
@@ -169,7 +169,7 @@ impl Table {
     /// As [`Self::has_key`], in tables whose keys are hidden too.
     pub(crate) fn has_tag(&self, key: &[u8]) -> Result<bool> {
         let Contents::Keywords(keywords) = &self.schema.contents else {
-            return Err(Error::WrongQuestion { by: "number" });
+            return Err(Error::WrongQuery { by: "number" });
         };
         let changing = &mut Changing { table: self, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
         // It is taken out of bins that go with this call.

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::mask::Mask;
 use crate::portions::{Portion, Portions};
 use crate::query::{Query, Selection, evaluation_keys};
-use crate::question::{Namer, Wanted};
+use crate::query_name::{Namer, Wanted};
 use crate::schema::{Contents, Schema};
 use crate::setting::Setting;
 
@@ -80,7 +80,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a row that the table does not have, or too many rows;
-    /// [`Error::WrongQuestion`] for keys where the table has rows by number, or the reverse.
+    /// [`Error::WrongQuery`] for keys where the table has rows by number, or the reverse.
     pub fn query(&self, wanted: &Wanted) -> Result<Query> {
         self.query_portions(&Portions::whole(wanted, &self.schema))
     }
@@ -88,7 +88,7 @@ impl Client {
     /// The rows of a query, from its answer; `None` for a missing key.
     ///
     /// # Errors
-    /// [`Error::OtherQuestion`] for an answer to a query for anything else;
+    /// [`Error::OtherQuery`] for an answer to a query for anything else;
     /// [`Error::NotDecryptable`], [`Error::BadRow`]; [`Error::OtherKeyPair`],
     /// [`Error::OtherTable`].
     pub fn read(&self, answer: &Answer, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
@@ -117,7 +117,7 @@ impl Client {
                 (Contents::Keywords(layout), Wanted::Keys(keys)) => {
                     layout.append(shape, (&keys[number], first), records, &mut row.bytes)?
                 }
-                (Contents::Keywords(_), Wanted::Rows(_)) => return Err(Error::WrongQuestion { by: "key" }),
+                (Contents::Keywords(_), Wanted::Rows(_)) => return Err(Error::WrongQuery { by: "key" }),
             };
         }
         Ok(())
@@ -171,8 +171,8 @@ impl Client {
             (Contents::Keywords(layout), Wanted::Keys(keys)) => {
                 Ok(keys.iter().map(|key| layout.selections(shape, key, range.clone())).collect())
             }
-            (Contents::Rows(_), Wanted::Keys(_)) => Err(Error::WrongQuestion { by: "number" }),
-            (Contents::Keywords(_), Wanted::Rows(_)) => Err(Error::WrongQuestion { by: "key" }),
+            (Contents::Rows(_), Wanted::Keys(_)) => Err(Error::WrongQuery { by: "number" }),
+            (Contents::Keywords(_), Wanted::Rows(_)) => Err(Error::WrongQuery { by: "key" }),
         };
         Ok(each?.concat())
     }

@@ -182,16 +182,16 @@ pub enum Error {
         /// What it should have.
         expected: usize,
     },
-    /// An answer to another question than the one that it is read under.
-    #[error("the answer belongs to another question: give the rows or vectors of its query, in the same order")]
-    OtherQuestion,
+    /// An answer to another query than the one it is read with.
+    #[error("the answer belongs to another query: give the rows or vectors of its query, in the same order")]
+    OtherQuery,
     /// The answer does not decrypt to anything under this key.
     #[error(
         "the answer does not decrypt under this key{}: use the secret key of the query; if this is that key, someone changed the answer on its way, or chose rows of the table so that decryption fails",
         first_of(*number)
     )]
     NotDecryptable {
-        /// The number, from 0, of the first such row or vector in the question; `None` if a part
+        /// The number, from 0, of the first such row or vector in the query; `None` if a part
         /// was decrypted separately.
         number: Option<usize>,
     },
@@ -202,7 +202,7 @@ pub enum Error {
     BadRow,
     /// A table that is asked in another way.
     #[error("clients of this table ask for rows by {by}")]
-    WrongQuestion {
+    WrongQuery {
         /// In which way it is asked.
         by: &'static str,
     },
@@ -298,7 +298,7 @@ pub enum Error {
 
 /// Which of those that were asked for, in words.
 fn first_of(number: Option<usize>) -> String {
-    number.map_or_else(String::new, |number| format!(", first at number {number} (counted from 0) of the question"))
+    number.map_or_else(String::new, |number| format!(", first at number {number} (counted from 0) of the query"))
 }
 
 impl Error {

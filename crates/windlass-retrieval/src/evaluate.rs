@@ -27,14 +27,14 @@ use crate::tiles::{Segment, Tile, scan_all};
 pub const TOGETHER: usize = 16;
 
 /// A query with the keys of its client.
-pub type Asked<'a> = (&'a EvaluationKeys, &'a Query);
+pub type KeyedQuery<'a> = (&'a EvaluationKeys, &'a Query);
 
 /// The residues of a ciphertext: [`Pair::words`].
 pub type Residues = Vec<u32>;
 
 /// What of each selection is expanded.
 #[derive(Debug, Clone)]
-struct Need {
+struct ToExpand {
     /// The rows, for a scan.
     rows: bool,
     /// The selectors, by number: those of the column, then those of the record.
@@ -59,10 +59,15 @@ struct Ready {
 ///
 /// # Errors
 /// [`Error::MissingKey`], [`Error::OtherKeyPair`]; [`Error::OutOfMemory`].
-pub fn answer(setting: &Setting, shape: &Shape, segments: &[&Segment], queries: &[Asked<'_>]) -> Result<Vec<Answer>> {
+pub fn answer(
+    setting: &Setting,
+    shape: &Shape,
+    segments: &[&Segment],
+    queries: &[KeyedQuery<'_>],
+) -> Result<Vec<Answer>> {
     let columns = index_bits(shape.columns) as usize;
-    let need = Need { rows: true, selectors: 0..shape.levels() as usize };
-    let parts = groups(setting, shape, queries, &need, |Ready { tiles, selectors, .. }| {
+    let to_expand = ToExpand { rows: true, selectors: 0..shape.levels() as usize };
+    let parts = groups(setting, shape, queries, &to_expand, |Ready { tiles, selectors, .. }| {
         let scanned = scan_all(setting, segments, 0..shape.columns, &tiles)?;
         drop(tiles);
         let finished = |(scanned, selectors): (Vec<Pair>, Vec<Selector>)| {
@@ -87,10 +92,10 @@ pub fn chosen_in(
     shape: &Shape,
     segments: &[&Segment],
     (block, bits): (Range<usize>, u32),
-    queries: &[Asked<'_>],
+    queries: &[KeyedQuery<'_>],
 ) -> Result<Vec<Vec<Pair>>> {
-    let need = Need { rows: true, selectors: 0..bits as usize };
-    groups(setting, shape, queries, &need, |Ready { tiles, selectors, .. }| {
+    let to_expand = ToExpand { rows: true, selectors: 0..bits as usize };
+    groups(setting, shape, queries, &to_expand, |Ready { tiles, selectors, .. }| {
         let scanned = scan_all(setting, segments, block.clone(), &tiles)?;
         drop(tiles);
         Ok(scanned.zip(selectors).map(|(scanned, selectors)| select(setting, &selectors, scanned)).collect())
@@ -109,12 +114,12 @@ pub fn combine(
     setting: &Setting,
     shape: &Shape,
     bits: u32,
-    asked: Asked<'_>,
+    query: KeyedQuery<'_>,
     chosen: &[&[Residues]],
 ) -> Result<Answer> {
-    let need = Need { rows: false, selectors: bits as usize..shape.levels() as usize };
+    let to_expand = ToExpand { rows: false, selectors: bits as usize..shape.levels() as usize };
     let blocks = (index_bits(shape.columns) - bits) as usize;
-    let mut parts = groups(setting, shape, &[asked], &need, |Ready { places, selectors, .. }| {
+    let mut parts = groups(setting, shape, &[query], &to_expand, |Ready { places, selectors, .. }| {
         let finished = |((_, selection), selectors): ((usize, usize), Vec<Selector>)| {
             let of_blocks = chosen.iter().map(|block| Pair::of_words(setting, &block[selection])).collect();
             let chosen = select(setting, &selectors[..blocks], of_blocks);
@@ -122,7 +127,7 @@ pub fn combine(
         };
         Ok(places.into_iter().zip(selectors).map(finished).collect())
     })?;
-    Ok(Answer::to(asked.1, parts.remove(0)))
+    Ok(Answer::to(query.1, parts.remove(0)))
 }
 
 /// What is sent of a column: the record moved to its front, rounded.
@@ -136,8 +141,8 @@ fn finish(setting: &Setting, shape: &Shape, records: &[Selector], chosen: Pair) 
 fn groups<T>(
     setting: &Setting,
     shape: &Shape,
-    queries: &[Asked<'_>],
-    need: &Need,
+    queries: &[KeyedQuery<'_>],
+    to_expand: &ToExpand,
     work: impl Fn(Ready) -> Result<Vec<T>>,
 ) -> Result<Vec<Vec<T>>> {
     for (keys, query) in queries {
@@ -165,7 +170,7 @@ fn groups<T>(
                 last => last.insert((keys, U32Keys::new(setting, keys, shape.depth())?)),
             };
             let wanted = (count - first).min(shape.selections);
-            prepare(setting, shape, (keys, seeded.expand(setting)), wanted, need, &mut ready)?;
+            prepare(setting, shape, (keys, seeded.expand(setting)), wanted, to_expand, &mut ready)?;
             ready.places.extend((0..wanted).map(|selection| (*number, first + selection)));
         }
         let numbers: Vec<usize> = ready.places.iter().map(|(number, _)| *number).collect();
@@ -182,23 +187,23 @@ fn prepare(
     shape: &Shape,
     (keys, ciphertext): (&U32Keys<'_>, Pair),
     wanted: usize,
-    need: &Need,
+    to_expand: &ToExpand,
     ready: &mut Ready,
 ) -> Result<()> {
     // A selection is its rows, then the digits of each of its selectors.
     let digits = shape.gadget.digits as usize;
     let one = |coefficient: usize| match coefficient.checked_sub(shape.rows) {
-        None => need.rows,
-        Some(beyond) => need.selectors.contains(&(beyond / digits)),
+        None => to_expand.rows,
+        Some(beyond) => to_expand.selectors.contains(&(beyond / digits)),
     };
     let each: Vec<bool> = (0..shape.selection_coefficients()).map(one).collect();
     let mut expanded = expand(setting, keys, ciphertext, &each.repeat(wanted))?.into_iter();
     for _ in 0..wanted {
-        if need.rows {
+        if to_expand.rows {
             let rows: Vec<Pair> = expanded.by_ref().take(shape.rows).collect();
             ready.tiles.push(Tile::new(setting, &rows)?);
         }
-        let encrypted = need.selectors.clone().map(|_| expanded.by_ref().take(digits).collect());
+        let encrypted = to_expand.selectors.clone().map(|_| expanded.by_ref().take(digits).collect());
         let encrypted: Vec<Vec<Pair>> = encrypted.collect();
         let selector = |rows: Vec<Pair>| Selector::new(setting, keys, shape.gadget, rows);
         ready.selectors.push(encrypted.into_par_iter().map(selector).collect::<Result<_>>()?);

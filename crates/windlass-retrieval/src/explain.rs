@@ -57,7 +57,7 @@ impl Plan {
         if let Some(oprf) = &self.schema.oprf {
             let _ = writeln!(
                 out,
-                "hidden keys   a question needs help of the server for each key; rows are padded to {} bytes and sealed",
+                "hidden keys   a query needs help of the server for each key; rows are padded to {} bytes and sealed",
                 oprf.row_bytes
             );
         }

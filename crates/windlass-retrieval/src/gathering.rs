@@ -20,7 +20,7 @@ use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::portions::{Portion, Portions};
 use crate::query::Query;
-use crate::question::Wanted;
+use crate::query_name::Wanted;
 
 /// Rows that are asked for in turns: [`Client::in_portions`]. `C` is how the client is held, `&Client`
 /// or `Arc<Client>`.

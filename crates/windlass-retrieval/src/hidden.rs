@@ -36,7 +36,7 @@ use crate::error::{Error, Result, printable};
 use crate::oprf::{OUTPUT, OprfKey};
 use crate::padding::Padding;
 use crate::plan::Plan;
-use crate::question::Wanted;
+use crate::query_name::Wanted;
 use crate::schema::Schema;
 use crate::sealed::Sealing;
 use crate::shape::setting_of;

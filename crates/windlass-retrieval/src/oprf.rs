@@ -252,7 +252,7 @@ impl Blinding {
         const WHAT: &str = "the answer to the hidden keys";
         let points = points(evaluated, WHAT)?;
         if points.len() != self.inputs.len() {
-            return Err(Error::BadPoints { what: WHAT, reason: "the number of points is not that of the question" });
+            return Err(Error::BadPoints { what: WHAT, reason: "the number of points is not that of the request" });
         }
         let output = |((input, blind), point): ((&Vec<u8>, &Scalar), RistrettoPoint)| {
             finalise(input, &(point * *Zeroizing::new(blind.invert())))

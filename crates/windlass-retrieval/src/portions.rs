@@ -6,7 +6,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
 use crate::error::{Error, Result};
-use crate::question::{Question, Wanted};
+use crate::query_name::{QueryContent, Wanted};
 use crate::schema::{Contents, Schema};
 
 /// Some portions of some rows.
@@ -14,7 +14,7 @@ use crate::schema::{Contents, Schema};
 pub(crate) struct Portions<'a> {
     pub wanted: &'a Wanted,
     pub range: Range<usize>,
-    /// Whether they are asked for as whole rows: the name of such a question does not speak of
+    /// Whether they are asked for as whole rows: the name of such a query does not depend on
     /// portions.
     whole: bool,
 }
@@ -31,7 +31,7 @@ impl<'a> Portions<'a> {
     }
 }
 
-impl Question for Portions<'_> {
+impl QueryContent for Portions<'_> {
     fn write(&self, code: &mut Hmac<Sha256>) {
         self.wanted.write(code);
         if self.whole {

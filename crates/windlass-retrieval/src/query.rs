@@ -12,7 +12,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::Result;
 use crate::pair::Pair;
-use crate::question::QuestionName;
+use crate::query_name::QueryName;
 use crate::selector::bits_of;
 use crate::setting::{N, PRIMES, Setting};
 use crate::shape::{Shape, index_bits};
@@ -20,7 +20,7 @@ use crate::shape::{Shape, index_bits};
 /// Most rows that one query asks for.
 pub const MOST_ROWS: usize = 1024;
 
-/// One thing that a client asks for. Secret.
+/// One record of the table that a query selects. Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
     /// The number of a polynomial: row + R·column.
@@ -76,12 +76,12 @@ impl Seeded {
     }
 }
 
-/// An encrypted question.
+/// Encrypted selections: the message that a client sends.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(crate) key: KeyId,
-    pub(crate) name: QuestionName,
-    /// The hash of the schema of the table that is asked.
+    pub(crate) name: QueryName,
+    /// The hash of the schema of the table.
     pub(crate) table: [u8; 32],
     /// How many selections.
     pub(crate) count: usize,
@@ -125,7 +125,7 @@ impl Query {
             Seeded::encrypt(setting, secret, &residues, rng)
         };
         let ciphertexts = selections.chunks(shape.selections).map(encrypt).collect();
-        let (key, name) = (secret.key_id(), QuestionName::default());
+        let (key, name) = (secret.key_id(), QueryName::default());
         Ok(Self { key, name, table: shape.hash(&[]), count: selections.len(), ciphertexts })
     }
 }

@@ -14,13 +14,13 @@ use windlass_rlwe::{KeyId, check_same_keys};
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
-use crate::evaluate::{self, Asked, Residues};
+use crate::evaluate::{self, KeyedQuery, Residues};
 use crate::pair::Pair;
 use crate::query::Query;
 use crate::schema::Schema;
 use crate::setting::Setting;
 use crate::shape::{Shape, index_bits};
-use crate::table::{Table, check_asked};
+use crate::table::{Table, check_queries};
 use crate::tiles::Segment;
 
 /// A block of a table's columns: which, and of how many blocks.
@@ -125,16 +125,16 @@ impl Table {
     ///
     /// # Errors
     /// As [`Table::answer_all`]; [`Error::OtherTable`] for the shard of another table.
-    pub fn answer_part(&self, shard: Shard, queries: &[Asked<'_>]) -> Result<Vec<PartialAnswer>> {
+    pub fn answer_part(&self, shard: Shard, queries: &[KeyedQuery<'_>]) -> Result<Vec<PartialAnswer>> {
         let (setting, shape, table) = (&self.setting, &self.schema.shape, self.schema.hash());
         let mut own = Shard::blocks(shape, shard.bits).into_iter().flatten();
         if !own.any(|own| own == shard) {
             return Err(Error::OtherTable { what: "the shard" });
         }
-        check_asked(setting, table, queries)?;
+        check_queries(setting, table, queries)?;
         let segments: Vec<&Segment> = self.segments.iter().collect();
         let chosen = evaluate::chosen_in(setting, shape, &segments, (shard.columns(), shard.bits), queries)?;
-        let part = |((_, query), chosen): (&Asked<'_>, Vec<Pair>)| PartialAnswer {
+        let part = |((_, query), chosen): (&KeyedQuery<'_>, Vec<Pair>)| PartialAnswer {
             key: query.key,
             table,
             version: self.version,
@@ -158,12 +158,16 @@ impl Table {
 /// part of another query, of another version of the table or of another number of shards,
 /// [`Error::OtherKeyPair`] of another client, [`Error::OtherTable`] of another table; for keys and
 /// queries as [`Table::answer_all`].
-pub fn combine(setting: &Setting, schema: &Schema, asked: &[(Asked<'_>, &[PartialAnswer])]) -> Result<Vec<Answer>> {
+pub fn combine(
+    setting: &Setting,
+    schema: &Schema,
+    parts_of: &[(KeyedQuery<'_>, &[PartialAnswer])],
+) -> Result<Vec<Answer>> {
     let (shape, hash) = (&schema.shape, schema.hash());
-    let queries: Vec<Asked<'_>> = asked.iter().map(|(query, _)| *query).collect();
-    check_asked(setting, hash, &queries)?;
-    let mut answers = Vec::with_capacity(asked.len());
-    for ((keys, query), parts) in asked {
+    let queries: Vec<KeyedQuery<'_>> = parts_of.iter().map(|(query, _)| *query).collect();
+    check_queries(setting, hash, &queries)?;
+    let mut answers = Vec::with_capacity(parts_of.len());
+    for ((keys, query), parts) in parts_of {
         let (bits, chosen) = in_order(setting, hash, query, parts)?;
         answers.push(evaluate::combine(setting, shape, bits, (keys, query), &chosen)?);
     }

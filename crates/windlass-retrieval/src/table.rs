@@ -148,7 +148,7 @@ impl Table {
     /// # Errors
     /// [`Error::OtherTable`], [`Error::MissingKey`], [`Error::OtherKeyPair`].
     pub fn check(&self, keys: &EvaluationKeys, query: &Query) -> Result<()> {
-        check_asked(&self.setting, self.schema.hash(), &[(keys, query)])?;
+        check_queries(&self.setting, self.schema.hash(), &[(keys, query)])?;
         let shape = &self.schema.shape;
         if shape.elements().into_iter().any(|element| keys.galois(element).is_none()) {
             return Err(Error::MissingKey { what: "an automorphism of the expansion" });
@@ -176,14 +176,14 @@ impl Table {
     /// other moduli; [`Error::OutOfMemory`] for what grows with the table or with what is asked.
     /// (Where there is no memory for a single ciphertext, the process ends.)
     pub fn answer_all(&self, queries: &[(&EvaluationKeys, &Query)]) -> Result<Vec<Answer>> {
-        check_asked(&self.setting, self.schema.hash(), queries)?;
+        check_queries(&self.setting, self.schema.hash(), queries)?;
         let segments: Vec<&Segment> = self.segments.iter().collect();
         answer(&self.setting, &self.schema.shape, &segments, queries)
     }
 }
 
 /// Refuses keys of other moduli and queries for another table than the one of this hash.
-pub(crate) fn check_asked(setting: &Setting, hash: [u8; 32], queries: &[(&EvaluationKeys, &Query)]) -> Result<()> {
+pub(crate) fn check_queries(setting: &Setting, hash: [u8; 32], queries: &[(&EvaluationKeys, &Query)]) -> Result<()> {
     let context = setting.context();
     for (keys, query) in queries {
         if !Arc::ptr_eq(keys.context(), context) {
@@ -224,7 +224,7 @@ pub(crate) fn make_segment(setting: &Setting, schema: &Schema, index: usize, fil
 impl<R: AsRef<[u8]> + Sync> Source for ByNumber<'_, R> {
     fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
         let rows = self.0;
-        let Contents::Rows(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "key" }) };
+        let Contents::Rows(layout) = &schema.contents else { return Err(Error::WrongQuery { by: "key" }) };
         if rows.len() != layout.count {
             return Err(Error::Mismatch { what: "the table", got: rows.len(), expected: layout.count });
         }
@@ -251,7 +251,7 @@ where
     R: AsRef<[u8]> + Sync + 's,
 {
     schema.check_padding(padding.is_some())?;
-    let Contents::Keywords(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "number" }) };
+    let Contents::Keywords(layout) = &schema.contents else { return Err(Error::WrongQuery { by: "number" }) };
     let got = rows.as_ref().len();
     if got != layout.count {
         return Err(Error::Mismatch { what: "the table", got, expected: layout.count });

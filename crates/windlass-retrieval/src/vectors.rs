@@ -33,30 +33,30 @@
 //! let mut rng = ChaCha20Rng::from_seed([7; 32]); // a program takes one of the system's
 //! let client = SearchClient::generate(&shape, &mut rng)?;
 //! let keys = client.evaluation_keys(&mut rng)?;
-//! let asked = shape.quantise(&Vectors::new(Values::F64(&[3.0, 4.1]), 2)?)?;
-//! let answer = server.answer(&keys, &client.query(&asked, &mut rng)?)?;
-//! let nearest = client.nearest(&answer, &asked, 2)?;
+//! let queries = shape.quantise(&Vectors::new(Values::F64(&[3.0, 4.1]), 2)?)?;
+//! let answer = server.answer(&keys, &client.query(&queries, &mut rng)?)?;
+//! let nearest = client.nearest(&answer, &queries, 2)?;
 //! assert_eq!((nearest[0][0].index, nearest[0][1].index), (1, 0));
-//! assert!((nearest[0][0].score - 1.0).abs() <= asked.error_bound(&shape, 0, nearest[0][0].score));
+//! assert!((nearest[0][0].score - 1.0).abs() <= queries.error_bound(&shape, 0, nearest[0][0].score));
 //! # Ok(())
 //! # }
 //! ```
 
-mod asked;
 mod client;
 mod metric;
 mod place;
 mod quantise;
+mod quantised_query;
 mod server;
 mod shape;
 mod table;
 mod values;
 mod wire;
 
-pub use asked::QuantisedQuery;
 pub use client::{Neighbour, SearchClient, nearest};
 pub use metric::Metric;
 pub use quantise::QuantisedTable;
+pub use quantised_query::QuantisedQuery;
 pub use server::{SearchAnswer, SearchQuery, SearchServer};
 pub use shape::{Prices, SearchShape, SearchSizes, SearchSpec};
 pub use table::VectorTable;

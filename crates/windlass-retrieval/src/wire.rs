@@ -10,7 +10,7 @@ use windlass_rlwe::context::Context;
 use crate::answer::{Answer, Part};
 use crate::bounds::{answer_bits, first_bits};
 use crate::query::{MOST_ROWS, Query, Seeded};
-use crate::question::QuestionName;
+use crate::query_name::QueryName;
 use crate::schema::Schema;
 use crate::setting::{N, PRIMES, Setting};
 use crate::shards::{PartialAnswer, Shard};
@@ -130,7 +130,7 @@ impl Wire<TableContext> for Query {
         Some(self.key)
     }
 
-    /// The name of the question (32 bytes), the number of selections (4 bytes), then for each
+    /// The name of the query (32 bytes), the number of selections (4 bytes), then for each
     /// ciphertext the seed of its second half and its first half.
     fn encode(&self, context: &TableContext, out: &mut FieldWriter) {
         out.bytes(&self.name.0);
@@ -142,7 +142,7 @@ impl Wire<TableContext> for Query {
     }
 
     fn decode(context: &TableContext, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
-        let name = QuestionName(fields.array("name of a question")?);
+        let name = QueryName(fields.array("name of a query")?);
         let count = fields.u32("number of selections")? as usize;
         if count == 0 || count > context.most() {
             return Err(WireError::Malformed { what: "number of selections" }.into());
@@ -168,7 +168,7 @@ impl Wire<TableContext> for Answer {
         Some(self.key)
     }
 
-    /// The name of the question (32 bytes), the number of selections (4 bytes), then for each the
+    /// The name of the query (32 bytes), the number of selections (4 bytes), then for each the
     /// first half and the second.
     fn encode(&self, context: &TableContext, out: &mut FieldWriter) {
         let bits = context.schema.shape.message_bits;
@@ -182,7 +182,7 @@ impl Wire<TableContext> for Answer {
 
     fn decode(context: &TableContext, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         let shape = &context.schema.shape;
-        let name = QuestionName(fields.array("name of a question")?);
+        let name = QueryName(fields.array("name of a query")?);
         let count = fields.u32("number of selections")? as usize;
         if count == 0 || count > context.most() {
             return Err(WireError::Malformed { what: "number of selections" }.into());

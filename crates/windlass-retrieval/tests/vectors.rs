@@ -77,7 +77,7 @@ fn answers_to_other_vectors_are_refused() {
     let others: [&[f32]; 4] =
         [&[0.5, -0.25, 0.25, 0.5], &[2.5, 5.0, 0.5, -0.25], &[0.25, 0.5], &[0.25, 0.5, 0.5, -0.25, 0.25, 0.5]];
     for other in others {
-        assert_eq!(client.nearest(&answer, &quantised(other), 1).unwrap_err(), Error::OtherQuestion, "{other:?}");
+        assert_eq!(client.nearest(&answer, &quantised(other), 1).unwrap_err(), Error::OtherQuery, "{other:?}");
     }
     assert!(stranger.nearest(&answer, &asked, 1).is_err());
 }

@@ -241,7 +241,7 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     {
         fs::write(at.join(name), format!("{text}\n")).unwrap();
         let message = fail(at, &format!("search decrypt {} --in one.answer", asked.replace("query.csv", name)));
-        assert!(message.contains("one.answer: the answer belongs to another question"), "{name}: {message}");
+        assert!(message.contains("one.answer: the answer belongs to another query"), "{name}: {message}");
     }
     let table = fs::read_to_string(at.join("table.csv")).unwrap();
     fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();

@@ -10,13 +10,13 @@ use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::SecretKey;
 use zeroize::Zeroizing;
 
-use super::asked::QuantisedQuery;
+use super::quantised_query::QuantisedQuery;
 use super::server::{SearchAnswer, SearchQuery};
 use super::shape::SearchShape;
 use crate::answer::Part;
 use crate::error::{Error, Result};
 use crate::query::Seeded;
-use crate::question::Namer;
+use crate::query_name::Namer;
 use crate::setting::{PRIMES, Setting};
 
 /// A vector of the table, and how near it is.
@@ -88,11 +88,11 @@ impl SearchClient {
     ///
     /// # Errors
     /// [`Error::WrongDimension`] for vectors that were quantised for another table.
-    pub fn query(&self, asked: &QuantisedQuery, rng: &mut impl RngCore) -> Result<SearchQuery> {
+    pub fn query(&self, queries: &QuantisedQuery, rng: &mut impl RngCore) -> Result<SearchQuery> {
         let layout = self.shape.layout;
-        let mut vectors = Vec::with_capacity(asked.count());
-        for number in 0..asked.count() {
-            let vector = asked.sent(number);
+        let mut vectors = Vec::with_capacity(queries.count());
+        for number in 0..queries.count() {
+            let vector = queries.sent(number);
             if vector.len() != self.shape.dimension {
                 return Err(Error::WrongDimension { got: vector.len(), expected: self.shape.dimension });
             }
@@ -103,7 +103,7 @@ impl SearchClient {
             };
             vectors.push((0..layout.ciphertexts).map(encrypt).collect());
         }
-        let name = self.namer.name(&self.hash, asked, rng);
+        let name = self.namer.name(&self.hash, queries, rng);
         Ok(SearchQuery { key: self.secret.key_id(), shape: self.hash, name, vectors })
     }
 
@@ -140,20 +140,26 @@ impl SearchClient {
     /// their number.
     ///
     /// # Errors
-    /// As [`Self::scores`]; [`Error::OtherQuestion`] for an answer to other vectors, whose scores
+    /// As [`Self::scores`]; [`Error::OtherQuery`] for an answer to other vectors, whose scores
     /// would be read in other units.
-    pub fn nearest(&self, answer: &SearchAnswer, asked: &QuantisedQuery, k: usize) -> Result<Vec<Vec<Neighbour>>> {
+    pub fn nearest(&self, answer: &SearchAnswer, queries: &QuantisedQuery, k: usize) -> Result<Vec<Vec<Neighbour>>> {
         let scores = self.scores(answer)?;
-        self.namer.check(&self.hash, asked, &answer.name)?;
-        if scores.len() != asked.count() {
-            return Err(Error::Mismatch { what: "the answer", got: scores.len(), expected: asked.count() });
+        self.namer.check(&self.hash, queries, &answer.name)?;
+        if scores.len() != queries.count() {
+            return Err(Error::Mismatch { what: "the answer", got: scores.len(), expected: queries.count() });
         }
-        Ok(scores.iter().enumerate().map(|(number, scores)| nearest(&self.shape, asked, number, scores, k)).collect())
+        Ok(scores.iter().enumerate().map(|(number, scores)| nearest(&self.shape, queries, number, scores, k)).collect())
     }
 }
 
 /// The k best of some scores for query `number`, best first; of equal ones the first.
-pub fn nearest(shape: &SearchShape, asked: &QuantisedQuery, number: usize, scores: &[i64], k: usize) -> Vec<Neighbour> {
+pub fn nearest(
+    shape: &SearchShape,
+    queries: &QuantisedQuery,
+    number: usize,
+    scores: &[i64],
+    k: usize,
+) -> Vec<Neighbour> {
     let sign = if shape.metric.largest_first() { -1 } else { 1 };
     let key = |&index: &usize| (sign * scores[index], index);
     let mut order: Vec<usize> = (0..scores.len()).collect();
@@ -165,7 +171,7 @@ pub fn nearest(shape: &SearchShape, asked: &QuantisedQuery, number: usize, score
     order.sort_unstable_by_key(key);
     let neighbour = |index: usize| {
         let integer = scores[index];
-        Neighbour { index, integer, score: asked.score(shape, number, integer) }
+        Neighbour { index, integer, score: queries.score(shape, number, integer) }
     };
     order.into_iter().map(neighbour).collect()
 }

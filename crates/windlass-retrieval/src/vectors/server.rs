@@ -12,7 +12,7 @@ use crate::evaluate::TOGETHER;
 use crate::expand::expand;
 use crate::pair::Pair;
 use crate::query::Seeded;
-use crate::question::QuestionName;
+use crate::query_name::QueryName;
 use crate::setting::{N, PRIMES};
 use crate::switch::U32Keys;
 use crate::tiles::{Tile, scan_all};
@@ -24,7 +24,7 @@ pub struct SearchQuery {
     /// The hash of the shape that they were made for.
     pub(super) shape: [u8; 32],
     /// What an answer carries back.
-    pub(super) name: QuestionName,
+    pub(super) name: QueryName,
     /// The ciphertexts of each vector.
     pub(super) vectors: Vec<Vec<Seeded>>,
 }
@@ -47,7 +47,7 @@ pub struct SearchAnswer {
     pub(super) key: KeyId,
     pub(super) shape: [u8; 32],
     /// That of the query.
-    pub(super) name: QuestionName,
+    pub(super) name: QueryName,
     /// One part for each column, of each query.
     pub(super) parts: Vec<Vec<Part>>,
 }

@@ -14,7 +14,7 @@ use crate::answer::Part;
 use crate::bounds::{answer_bits, first_bits};
 use crate::error::Result;
 use crate::query::Seeded;
-use crate::question::QuestionName;
+use crate::query_name::QueryName;
 use crate::setting::{N, PRIMES, Setting};
 
 /// What files of a search must agree with: the shape of the table, and which table it is.
@@ -53,7 +53,7 @@ impl FileContext for SearchFiles {
 /// Most queries in one file.
 const MOST_QUERIES: u64 = 1 << 16;
 
-/// The name of the question (32 bytes), the number of vectors (4 bytes); for each of their
+/// The name of the query (32 bytes), the number of vectors (4 bytes); for each of their
 /// ciphertexts the seed of the second half, and the residues of the first, prime by prime.
 impl Wire<SearchFiles> for SearchQuery {
     const KIND: Kind = Kind::SearchQuery;
@@ -73,7 +73,7 @@ impl Wire<SearchFiles> for SearchQuery {
 
     fn decode(files: &SearchFiles, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         const WHAT: &str = "encrypted vectors";
-        let name = QuestionName(fields.array("name of a question")?);
+        let name = QueryName(fields.array("name of a query")?);
         let count = count(&mut fields, WHAT)?;
         let mut vectors = Vec::new();
         for _ in 0..count {
@@ -110,7 +110,7 @@ fn read_seeded(
     Ok(Seeded { seed, first: first.ok_or(WireError::Malformed { what })? })
 }
 
-/// The name of the question (32 bytes), the number of queries (4 bytes); for each column of each of
+/// The name of the query (32 bytes), the number of queries (4 bytes); for each column of each of
 /// them the coefficients of the first half that scores stand at, then all of the second, in as few
 /// bits as the shape says.
 impl Wire<SearchFiles> for SearchAnswer {
@@ -132,7 +132,7 @@ impl Wire<SearchFiles> for SearchAnswer {
 
     fn decode(files: &SearchFiles, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         const WHAT: &str = "encrypted scores";
-        let name = QuestionName(fields.array("name of a question")?);
+        let name = QueryName(fields.array("name of a query")?);
         let (count, bits) = (count(&mut fields, WHAT)?, files.shape.message_bits);
         let mut part = |column: usize| -> std::result::Result<Part, WireError> {
             let mut read = |count: usize, bits: u32| {

@@ -101,7 +101,7 @@ fn what_cannot_be_is_refused() {
     let told = "row is 2, but must be at most 1, or fetch schema.json again, since the table may have grown";
     assert_eq!(refused.to_string(), told);
     assert!(matches!(asker.client.query_rows(&[]), Err(Error::OutOfRange(_))));
-    assert!(matches!(asker.client.query_keys(&[b"key"]), Err(Error::WrongQuestion { .. })));
+    assert!(matches!(asker.client.query_keys(&[b"key"]), Err(Error::WrongQuery { .. })));
     assert!(matches!(RowStatistics::of::<Vec<u8>>(&[]), Err(Error::Empty)));
     let twice = [(b"a", b"1"), (b"b", b"2"), (b"a", b"3")];
     let values: Vec<Vec<u8>> = twice.iter().map(|(_, row)| row.to_vec()).collect();
@@ -115,7 +115,7 @@ fn what_cannot_be_is_refused() {
     let answer = table.answer(&asker.keys, &query).unwrap();
     assert!(matches!(other.client.rows(&answer, &[0]), Err(Error::OtherKeyPair(_))));
     for wrong in [&[1][..], &[0, 0], &[0, 1]] {
-        assert!(matches!(asker.client.rows(&answer, wrong), Err(Error::OtherQuestion)));
+        assert!(matches!(asker.client.rows(&answer, wrong), Err(Error::OtherQuery)));
     }
     assert_eq!(asker.client.rows(&answer, &[0]).unwrap(), [&some[0][..]]);
     let longer = rows(&[5, 7]);
@@ -195,7 +195,7 @@ fn long_rows_are_asked_for_in_portions() {
         let query = gathering.query().unwrap().unwrap();
         assert_eq!(query.count(), each);
         let answer = asker.exchange(table, &query);
-        assert_eq!(asker.client.read(&answer, &short), Err(Error::OtherQuestion));
+        assert_eq!(asker.client.read(&answer, &short), Err(Error::OtherQuery));
         gathering.read(&answer).unwrap();
         assert!(gathering.query().unwrap().is_none());
         assert_eq!(gathering.rows().unwrap(), [Some(rows[0].clone())]);
@@ -211,7 +211,7 @@ fn long_rows_are_asked_for_in_portions() {
     }
     let asker = Asker::of(&by_key);
     assert!(asker.client.in_portions(Wanted::Keys(Vec::new())).query().is_err());
-    assert!(matches!(asker.client.in_portions(Wanted::Rows(vec![1])).query(), Err(Error::WrongQuestion { by: "key" })));
+    assert!(matches!(asker.client.in_portions(Wanted::Rows(vec![1])).query(), Err(Error::WrongQuery { by: "key" })));
 }
 
 /// Clients ask a table that is made again under a schema that they know as before.

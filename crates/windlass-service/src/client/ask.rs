@@ -162,7 +162,7 @@ impl Asker {
     /// removed.
     ///
     /// # Errors
-    /// A body that is not an answer, or an answer to another question.
+    /// A body that is not an answer, or an answer to another query.
     pub fn rows(&self, wanted: &Wanted, answer: &[u8]) -> Result<Vec<Option<Vec<u8>>>> {
         let answer: Answer = from_bytes(&self.files, answer)?;
         Ok(self.there(self.client.read(&answer, wanted)?))

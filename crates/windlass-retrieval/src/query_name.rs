@@ -13,8 +13,8 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 
 use crate::error::{Error, Result};
 
-/// What is asked for: the client's secret. Printed for debugging it says how many rows are asked for,
-/// and its memory is overwritten when it goes.
+/// The wanted rows, by key or by number: the client's secret. Its debug output shows only how many
+/// rows are wanted, and its memory is overwritten when it is dropped.
 #[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub enum Wanted {
     /// Rows by key; where keys are hidden, by F of it ([`crate::HiddenKeys::wanted`]).
@@ -33,13 +33,13 @@ impl std::fmt::Debug for Wanted {
     }
 }
 
-/// What a name is of.
-pub(crate) trait Question {
-    /// All of what is asked for, no two questions alike.
+/// What a query asks for, in the clear: what its name is computed from.
+pub(crate) trait QueryContent {
+    /// Writes all of it. No two contents are written alike.
     fn write(&self, code: &mut Hmac<Sha256>);
 }
 
-impl Question for Wanted {
+impl QueryContent for Wanted {
     fn write(&self, code: &mut Hmac<Sha256>) {
         match self {
             Self::Keys(keys) => {
@@ -70,11 +70,11 @@ impl Wanted {
 /// Random bytes of a name; as many follow of their code.
 const NONCE: usize = 16;
 
-/// The name of a question.
+/// The name of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct QuestionName(pub [u8; 2 * NONCE]);
+pub(crate) struct QueryName(pub [u8; 2 * NONCE]);
 
-/// The key under which a client names its questions.
+/// The key under which a client names its queries.
 pub(crate) struct Namer(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for Namer {
@@ -99,30 +99,30 @@ impl Namer {
         Self(key)
     }
 
-    fn code(&self, table: &[u8; 32], asked: &impl Question, nonce: &[u8]) -> Hmac<Sha256> {
+    fn code(&self, table: &[u8; 32], content: &impl QueryContent, nonce: &[u8]) -> Hmac<Sha256> {
         let mut code = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes keys of any length");
         code.update(table);
         code.update(nonce);
-        asked.write(&mut code);
+        content.write(&mut code);
         code
     }
 
-    /// A fresh name for a question to the table of this schema.
-    pub fn name(&self, table: &[u8; 32], asked: &impl Question, rng: &mut impl RngCore) -> QuestionName {
-        let mut name = QuestionName::default();
+    /// A fresh name for a query to the table of this schema.
+    pub fn name(&self, table: &[u8; 32], content: &impl QueryContent, rng: &mut impl RngCore) -> QueryName {
+        let mut name = QueryName::default();
         let (nonce, code) = name.0.split_at_mut(NONCE);
         rng.fill_bytes(nonce);
-        code.copy_from_slice(&self.code(table, asked, nonce).finalize().into_bytes()[..NONCE]);
+        code.copy_from_slice(&self.code(table, content, nonce).finalize().into_bytes()[..NONCE]);
         name
     }
 
-    /// Refuses an answer to another question.
+    /// Refuses an answer to another query.
     ///
     /// # Errors
-    /// [`Error::OtherQuestion`].
-    pub fn check(&self, table: &[u8; 32], asked: &impl Question, name: &QuestionName) -> Result<()> {
+    /// [`Error::OtherQuery`].
+    pub fn check(&self, table: &[u8; 32], content: &impl QueryContent, name: &QueryName) -> Result<()> {
         let (nonce, code) = name.0.split_at(NONCE);
-        self.code(table, asked, nonce).verify_truncated_left(code).map_err(|_| Error::OtherQuestion)
+        self.code(table, content, nonce).verify_truncated_left(code).map_err(|_| Error::OtherQuery)
     }
 }
 
@@ -135,36 +135,36 @@ mod tests {
     use crate::setting::{Moduli, Setting};
 
     #[test]
-    fn questions_are_not_printed() {
+    fn wanted_rows_are_not_printed() {
         let keys = Wanted::Keys(vec![b"ada".to_vec(), vec![222, 173]]);
         assert_eq!(format!("{keys:?} {:?}", Wanted::Rows(vec![4321])), "Keys { count: 2, .. } Rows { count: 1, .. }");
     }
 
     #[test]
-    fn a_name_is_that_of_its_question_alone() {
+    fn a_name_is_that_of_its_query_alone() {
         let mut rng = ChaCha20Rng::from_seed([8; 32]);
         let setting = Setting::new(Moduli::Compact).unwrap();
         let [ours, theirs] = [0, 1].map(|_| Namer::of(&SecretKey::generate(setting.context(), &mut rng)));
         let keys = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| key.as_bytes().to_vec()).collect());
-        let questions = [
+        let contents = [
             keys(&["ab", "c"]),
             keys(&["a", "bc"]),
             keys(&["abc"]),
             Wanted::Rows(vec![1, 2]),
             Wanted::Rows(vec![2, 1]),
         ];
-        for wanted in &questions {
+        for wanted in &contents {
             let name = ours.name(&[1; 32], wanted, &mut rng);
             assert_ne!(name, ours.name(&[1; 32], wanted, &mut rng), "names are fresh");
             assert_eq!(ours.check(&[1; 32], wanted, &name), Ok(()));
-            for other in questions.iter().filter(|other| *other != wanted) {
-                assert_eq!(ours.check(&[1; 32], other, &name), Err(Error::OtherQuestion));
+            for other in contents.iter().filter(|other| *other != wanted) {
+                assert_eq!(ours.check(&[1; 32], other, &name), Err(Error::OtherQuery));
             }
-            assert_eq!(ours.check(&[2; 32], wanted, &name), Err(Error::OtherQuestion));
-            assert_eq!(theirs.check(&[1; 32], wanted, &name), Err(Error::OtherQuestion));
+            assert_eq!(ours.check(&[2; 32], wanted, &name), Err(Error::OtherQuery));
+            assert_eq!(theirs.check(&[1; 32], wanted, &name), Err(Error::OtherQuery));
             let mut altered = name;
             altered.0[31] ^= 1;
-            assert_eq!(ours.check(&[1; 32], wanted, &altered), Err(Error::OtherQuestion));
+            assert_eq!(ours.check(&[1; 32], wanted, &altered), Err(Error::OtherQuery));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::quantise::{QuantisedTable, prepared, query_limit, scale_of};
 use super::shape::SearchShape;
 use super::values::Vectors;
 use crate::error::{Error, Result};
-use crate::question::Question;
+use crate::query_name::QueryContent;
 
 /// Queries as small integers.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl QuantisedQuery {
 }
 
 /// The numbers that are sent, and all that makes scores of the integers that come back.
-impl Question for QuantisedQuery {
+impl QueryContent for QuantisedQuery {
     fn write(&self, code: &mut Hmac<Sha256>) {
         code.update(b"v");
         code.update(&(self.count() as u64).to_le_bytes());
