@@ -353,8 +353,8 @@ fn halved<M: Machine>(
     Ok((first, second))
 }
 
-/// Splits a group from the first of `splits` on, and joins what comes back. The halves of a group go
-/// on together if there are threads for all of their parts, else one after the other.
+/// Splits a group from the first of `splits` on, and joins what comes back. The halves of a group
+/// continue together if there are threads for all of their parts, else one after the other.
 fn walk<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
     let Some((split, rest)) = splits.split_first() else {
         group.iter().try_for_each(|x| machine.leave(step.apart, x))?;

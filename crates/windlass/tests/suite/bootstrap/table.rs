@@ -1,5 +1,7 @@
 //! Refreshes that evaluate a table.
 
+use std::slice::from_ref;
+
 use super::*;
 use windlass::circuits::SlotTable;
 
@@ -154,4 +156,52 @@ fn what_a_table_is_not_for_is_refused_before_any_work() {
     bootstrapper(&server).refresh_one(&integers, RefreshOptions::new().with_table(&own).observed_by(seen)).unwrap();
     let count = stages.len() - 1;
     assert_eq!(stages[count - 1..], [("table".to_owned(), count - 1, count), (String::new(), count, count)]);
+}
+
+/// A list goes through the refresh together, then each ciphertext through the table. Reports are
+/// counted over the list, with the table as the last stage of each ciphertext.
+#[test]
+fn lists_are_refreshed_with_a_table() {
+    let toy = toy_with(params(64, 16), (7, 1), BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() });
+    let (client, server) = toy.parties(6);
+    let (table, values) = table(&toy.plan, 3);
+    let contents: Vec<Plaintext> = (0..3).map(|seed| integers(&toy.plan, seed)).collect();
+    let list: Vec<Ciphertext> = contents.iter().map(|content| encrypt_at(&client, content, 4)).collect();
+    let mut stages = Vec::new();
+    let options = RefreshOptions::new().with_table(&table).observed_by(|progress| {
+        stages.push((progress.stage.clone(), progress.number, progress.count));
+        ControlFlow::Continue(())
+    });
+    let images = server.refresh_list(&list, options).unwrap();
+    for ((image_of, content), ct) in images.iter().zip(&contents).zip(&list) {
+        assert_eq!(client.decrypt_plaintext(image_of).unwrap(), image(&values, content));
+        let alone = server.refresh_one(ct, RefreshOptions::new().with_table(&table)).unwrap();
+        assert_eq!(image_of.parts(), alone.parts());
+    }
+    let count = 3 * (toy.plan.stages().iter().map(|stage| stage.times).sum::<usize>() + 1);
+    assert!(stages.iter().enumerate().all(|(number, (_, told, of))| (*told, *of) == (number, count)), "{stages:?}");
+    assert!(stages[count - 3..count].iter().all(|(stage, ..)| stage == "table") && stages.len() == count + 1);
+    // One ciphertext that a table cannot take keeps the others from being refreshed.
+    let elements = random(toy.plan.message_ring(), Content::Elements, 1);
+    let elements = client.encrypt_plaintext(&elements).unwrap();
+    let begun = |_: &Progress| panic!("a stage was begun");
+    let options = RefreshOptions::new().with_table(&table).observed_by(begun);
+    let refused = bootstrapper(&server).refresh_list(&[list[0].clone(), elements], options);
+    assert_eq!(refused.err(), Some(Error::Bootstrap(BootstrapError::NotIntegers)));
+}
+
+#[test]
+fn a_batch_takes_no_table() {
+    let spec = BootstrapSpec { mode: Mode::Packed, ephemeral_weight: 6, ..BootstrapSpec::default() };
+    let toy = toy_with(params(64, 16), (7, 1), spec);
+    let (client, server) = toy.parties(7);
+    let (table, _) = table(&toy.plan, 3);
+    let ct = client.encrypt_plaintext(&integers(&toy.plan, 1)).unwrap();
+    let options = || RefreshOptions::new().with_table(&table).in_one_batch();
+    for refused in [server.refresh_list(from_ref(&ct), options()), bootstrapper(&server).refresh_list(&[], options())] {
+        let Err(Error::Bootstrap(BootstrapError::Unsupported { what })) = refused else { panic!("{refused:?}") };
+        assert!(what.contains("in_one_batch"), "{what}");
+    }
+    let batch = server.refresh_list(from_ref(&ct), RefreshOptions::new().in_one_batch()).unwrap();
+    assert_eq!(client.decrypt_plaintext(&batch[0]).unwrap(), integers(&toy.plan, 1));
 }

@@ -11,6 +11,7 @@ mod full_size;
 mod grids;
 mod matmul;
 mod modes;
+mod plans;
 mod refusals;
 mod several;
 mod thin;
