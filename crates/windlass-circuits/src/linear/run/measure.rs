@@ -39,9 +39,9 @@ impl CostModel {
         elements: &[u64],
         clock: &dyn Fn() -> f64,
     ) -> Result<Self> {
-        let Some(&element) = elements.first() else {
+        if elements.is_empty() {
             return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
-        };
+        }
         let least = |runs: usize, f: &mut dyn FnMut() -> Result<()>| least(runs, clock, f);
         let top = evaluator.top_level();
         let constant = unrelated(evaluator.slot_ring())?;
@@ -50,16 +50,8 @@ impl CostModel {
         let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;
         let [hoisted_automorphism, multiply_constant] =
             Self::measure_sums(evaluator, &hoisted, elements, &constants, clock)?;
-        let extended = evaluator.hoisted_automorphism(&hoisted, element)?;
-        let mut sum = extended.clone();
-        let mut turn = elements.iter().copied().cycle();
-        let extended_automorphism = least(4, &mut || {
-            let moved = evaluator.extended_automorphism(&extended, turn.next().expect("endless"))?;
-            evaluator.add_extended_assign(&mut sum, &moved)
-        })?;
-        let automorphism =
-            least(4, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
-        let mod_down = least(3, &mut || evaluator.mod_down(extended.clone()).map(drop))?;
+        let [extended_automorphism, automorphism, mod_down] =
+            Self::measure_switches(evaluator, (ciphertext, &hoisted), elements, clock)?;
         let packed = evaluator.slot_ring().pack(constant);
         let prepare = least(2, &mut || {
             // All at once, as in a plan: they do not fit into cache.
@@ -84,6 +76,27 @@ impl CostModel {
             key_bytes: None,
             constant_bytes: Some(evaluator.constant_bytes(top) as u64),
         })
+    }
+
+    /// The times of a giant step, of a whole key switch and of a mod-down. Automorphisms take turns, so
+    /// that their keys do not stay in cache.
+    fn measure_switches<E: Evaluator>(
+        evaluator: &E,
+        (ciphertext, hoisted): (&E::Ciphertext, &E::Hoisted),
+        elements: &[u64],
+        clock: &dyn Fn() -> f64,
+    ) -> Result<[f64; 3]> {
+        let mut turn = elements.iter().copied().cycle();
+        let extended = evaluator.hoisted_automorphism(hoisted, elements[0])?;
+        let mut sum = extended.clone();
+        let giant = least(4, clock, &mut || {
+            let moved = evaluator.extended_automorphism(&extended, turn.next().expect("endless"))?;
+            evaluator.add_extended_assign(&mut sum, &moved)
+        })?;
+        let whole =
+            least(4, clock, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
+        let mod_down = least(3, clock, &mut || evaluator.mod_down(extended.clone()).map(drop))?;
+        Ok([giant, whole, mod_down])
     }
 
     /// The times of a hoisted automorphism and of a product in base QP: one fused sum has as many
