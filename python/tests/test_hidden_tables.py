@@ -150,6 +150,29 @@ def test_a_directory_is_changed_with_its_key(tmp_path: Path, key: wl.OprfKey) ->
     assert ask(again, key, ["x", "k1"]) == [b"y", None]
 
 
+def test_tags_are_chosen_where_a_table_is_planned(key: wl.OprfKey) -> None:
+    def bits(table: wl.Table) -> int:
+        return next(bits for bits in (64, 128) if f"tags of {bits} bits" in table.plan)
+
+    short = wl.Table.from_items(ROWS, tag_bits=64, progress=False)
+    again = wl.Table.from_items(ROWS, like=short.schema, progress=False)
+    found = [bits(table) for table in (short, again, wl.Table.from_items(ROWS, progress=False))]
+    assert found == [64, 64, 128]
+    plans = [wl.table_plan(10**6, 10, keyed=True, tag_bits=bits) for bits in (64, 128)]
+    assert plans[0].prepared_bytes < plans[1].prepared_bytes
+    assert plans[0].answer_bytes == plans[1].answer_bytes
+    for call in (
+        lambda: wl.Table.from_items(ROWS, tag_bits=96),
+        lambda: wl.Table.from_items(ROWS, tag_bits=1 << 40),
+        lambda: wl.Table.from_items(ROWS, tag_bits=64, oprf_key=key),
+        lambda: wl.Table.from_items(ROWS, tag_bits=64, like=short.schema),
+        lambda: wl.table_plan(10, 10, tag_bits=64),
+        lambda: wl.table_plan(10, 10, keyed=True, hidden=True, tag_bits=64),
+    ):
+        with pytest.raises(wl.ParameterError):
+            call()
+
+
 def test_columns_come_back(key: wl.OprfKey) -> None:
     pa = pytest.importorskip("pyarrow")
     source = pa.table({"id": ["a", "b"], "n": [1, None]})

@@ -60,6 +60,10 @@ impl PyTable {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let place = directory.clone();
+        if like.is_some() && wish.tag_bits.is_some() {
+            let message = "a table keeps the tags of the schema that it is made like: leave out tag_bits";
+            return Err(plain(py, "ParameterError", message));
+        }
         let like = like.map(|text| retrieval::Schema::from_json(&text)).transpose();
         let like = like.map_err(|error| raise_table(py, error))?.map(|(schema, _)| schema);
         let made = long(py, progress, "table", move |ticker| {
@@ -186,7 +190,8 @@ impl PyTable {
     ///     error states the limit).
     /// tag_bits : int, optional
     ///     The bits of the tag of each key, 128 (the default) or 64. With 64, each row takes 8 bytes
-    ///     less on the server. Hidden keys have 128.
+    ///     less on the server. Hidden keys have 128, and a table that is made `like` another keeps
+    ///     its tags.
     ///
     ///     **Warning.** With 64 bits, whoever may add rows can find two keys with one tag by 2^32
     ///     hashes. The later row then replaces the earlier. No error is returned.
