@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use windlass::wire::{Wire, from_bytes, to_bytes};
+use windlass::wire::{FileContext, Label, Wire, from_bytes, seal, to_bytes, to_payload};
 use windlass_retrieval::*;
 use windlass_rlwe::evaluation::EvaluationKeys;
 
@@ -97,6 +97,45 @@ fn keys_are_hidden_through_files() {
     let bytes = to_bytes(&context, &request).unwrap();
     let told = from_bytes::<_, BlindReply>(&context, &bytes).unwrap_err().to_string();
     assert!(told.contains("a blind reply of a table") && told.contains("a blind request to a table"), "{told}");
+}
+
+/// Reads a message from damaged bytes, and from payloads that nobody writes under a right checksum.
+fn refuses_damage<T: Wire<TableContext> + std::fmt::Debug>(asker: &Asker, message: &T) {
+    let context = TableContext::new(asker.client.setting(), asker.client.schema());
+    let bytes = to_bytes(&context, message).unwrap();
+    for place in 0..bytes.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[place] ^= 1 << (place % 8);
+        assert!(from_bytes::<_, T>(&context, &damaged).is_err(), "byte {place}");
+        assert!(from_bytes::<_, T>(&context, &bytes[..place]).is_err(), "{place} bytes");
+    }
+    let (payload, key) = (to_payload(&context, message), asker.client.secret().key_id());
+    let read = |payload: &[u8]| {
+        let label = Label { kind: T::KIND, context: *context.hash(), key };
+        from_bytes::<_, T>(&context, &seal(&label, payload))
+    };
+    assert!(read(&payload).is_ok());
+    let counts = [0, 1, 3, MOST_ROWS as u32, MOST_ROWS as u32 + 1, u32::MAX];
+    for count in counts {
+        let mut other = payload.to_vec();
+        other[32..36].copy_from_slice(&count.to_le_bytes());
+        let told = read(&other).unwrap_err().to_string();
+        assert!(!told.is_empty(), "{count}");
+    }
+    for end in [0, 31, 32, 36, 67, payload.len() - 1] {
+        assert!(read(&payload[..end]).is_err(), "{end} bytes");
+    }
+    assert!(read(&[&payload[..], &[0; POINT]].concat()).is_err());
+}
+
+#[test]
+fn damaged_blind_messages_are_refused() {
+    let (rows, key) = (entries(5), OprfKey::generate().unwrap());
+    let table = Table::of_hidden(&plan_of(&rows, &key, 5), &rows, &key, &unobserved).unwrap();
+    let asker = Asker::of(&table);
+    let request = asker.client.blind(&["key 1", "key 2"]).unwrap();
+    refuses_damage(&asker, &request);
+    refuses_damage(&asker, &table.blind_evaluate(&key, &request).unwrap());
 }
 
 /// A table whose keys are plain has nothing to blind.

@@ -1,58 +1,16 @@
 //! The exchange before a question to a table with hidden keys, through files.
 
-use std::path::Path;
+use windlass_retrieval::{BlindRequest, Error, KeyContext, OprfKey, POINT, Table, TableContext};
 
-use windlass_retrieval::{
-    BlindReply, BlindRequest, Client, Error, HiddenKeys, KeyContext, OprfKey, POINT, Table, TableContext, Wanted,
-};
-
-use super::args::{BlindArgs, BlindEvaluateArgs, WantedArgs};
+use super::args::{BlindArgs, BlindEvaluateArgs};
+use super::asked::of_file;
 use super::client::{client_of, open_schema, security_bits};
-use crate::error::{CliError, Result};
+use crate::error::Result;
 use crate::files::claim;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::tell_security;
-use crate::values::{read, read_for, write};
-
-/// The refusal of a file by the retrieval.
-fn of_file(path: &Path) -> impl FnOnce(Error) -> CliError {
-    |source| CliError::Table { path: path.into(), source }
-}
-
-/// What is asked for: keys and numbers as they are, or hidden keys.
-pub struct Asked<'c> {
-    /// What the query is for.
-    pub wanted: Wanted,
-    /// What opens sealed rows.
-    hidden: Option<HiddenKeys<'c>>,
-}
-
-impl<'c> Asked<'c> {
-    /// The rows that are wanted; where keys are hidden, with the reply to the request for them.
-    /// `secret` is the file of the client's key, for messages.
-    pub fn of(client: &'c Client, wanted: &WantedArgs, reply: Option<&Path>, secret: &Path) -> Result<Self> {
-        match (reply, &client.schema().oprf) {
-            (None, None) => Ok(Self { wanted: wanted.wanted(), hidden: None }),
-            (None, Some(_)) => Err(Error::HiddenKeys.into()),
-            (Some(path), None) => Err(of_file(path)(Error::PlainKeys)),
-            (Some(path), Some(_)) => {
-                let context = TableContext::new(client.setting(), client.schema());
-                let reply: BlindReply = read_for(path, &context, (client.secret().key_id(), secret))?;
-                let hidden = client.unblind(&reply, &wanted.keys).map_err(of_file(path))?;
-                Ok(Self { wanted: hidden.wanted(), hidden: Some(hidden) })
-            }
-        }
-    }
-
-    /// The rows, out of those that an answer holds.
-    pub fn open(&self, rows: Vec<Option<Vec<u8>>>) -> Result<Vec<Option<Vec<u8>>>> {
-        match &self.hidden {
-            None => Ok(rows),
-            Some(hidden) => Ok(hidden.open(rows)?),
-        }
-    }
-}
+use crate::values::{read, write};
 
 /// `windlass table blind`.
 pub fn blind(args: &BlindArgs, quiet: bool) -> Result<Report> {

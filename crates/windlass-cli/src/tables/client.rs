@@ -8,7 +8,7 @@ use windlass::wire::{Passphrase, WireError};
 use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, size};
 
 use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
-use super::blind::Asked;
+use super::asked::Asked;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};

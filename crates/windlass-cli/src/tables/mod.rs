@@ -1,6 +1,7 @@
 //! `windlass table`: lookups in tables of any size.
 
 mod args;
+mod asked;
 mod blind;
 mod client;
 mod planning;
