@@ -99,7 +99,7 @@ fn keys_are_hidden_through_files() {
     assert!(told.contains("a blind reply of a table") && told.contains("a blind request to a table"), "{told}");
 }
 
-/// Reads a message from damaged bytes, and from payloads that nobody writes under a right checksum.
+/// Reads a message from damaged bytes, and from payloads that no build writes, under a right checksum.
 fn refuses_damage<T: Wire<TableContext> + std::fmt::Debug>(asker: &Asker, message: &T) {
     let context = TableContext::new(asker.client.setting(), asker.client.schema());
     let bytes = to_bytes(&context, message).unwrap();
