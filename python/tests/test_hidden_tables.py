@@ -150,6 +150,29 @@ def test_a_directory_is_changed_with_its_key(tmp_path: Path, key: wl.OprfKey) ->
     assert ask(again, key, ["x", "k1"]) == [b"y", None]
 
 
+def test_tags_are_chosen_where_a_table_is_planned(key: wl.OprfKey) -> None:
+    def bits(table: wl.Table) -> int:
+        return next(bits for bits in (64, 128) if f"tags of {bits} bits" in table.plan)
+
+    short = wl.Table.from_items(ROWS, tag_bits=64, progress=False)
+    again = wl.Table.from_items(ROWS, like=short.schema, progress=False)
+    found = [bits(table) for table in (short, again, wl.Table.from_items(ROWS, progress=False))]
+    assert found == [64, 64, 128]
+    plans = [wl.table_plan(10**6, 10, keyed=True, tag_bits=bits) for bits in (64, 128)]
+    assert plans[0].prepared_bytes < plans[1].prepared_bytes
+    assert plans[0].answer_bytes == plans[1].answer_bytes
+    for call in (
+        lambda: wl.Table.from_items(ROWS, tag_bits=96),
+        lambda: wl.Table.from_items(ROWS, tag_bits=1 << 40),
+        lambda: wl.Table.from_items(ROWS, tag_bits=64, oprf_key=key),
+        lambda: wl.Table.from_items(ROWS, tag_bits=64, like=short.schema),
+        lambda: wl.table_plan(10, 10, tag_bits=64),
+        lambda: wl.table_plan(10, 10, keyed=True, hidden=True, tag_bits=64),
+    ):
+        with pytest.raises(wl.ParameterError):
+            call()
+
+
 def test_columns_come_back(key: wl.OprfKey) -> None:
     pa = pytest.importorskip("pyarrow")
     source = pa.table({"id": ["a", "b"], "n": [1, None]})
@@ -186,12 +209,28 @@ def test_a_service_helps_and_others_are_refused(table: wl.Table, key: wl.OprfKey
         assert (response.status, response.kind()) == (404, "not-hidden")
 
 
-def test_shards_of_ray_refuse_hidden_keys(tmp_path: Path, key: wl.OprfKey) -> None:
+def test_shards_of_ray_need_the_file_of_the_key(tmp_path: Path, key: wl.OprfKey) -> None:
     serve = pytest.importorskip("windlass.serve")
-    place = tmp_path / "served"
+    place, other, plain = tmp_path / "served", tmp_path / "other.key", tmp_path / "plain"
     wl.Table.from_items(ROWS, directory=place, oprf_key=key, progress=False)
-    with pytest.raises(wl.HiddenKeysError, match="windlass serve --oprf-key"):
-        serve.application(place, shards=1)
+    wl.Table.from_items({"a": b"1"}, directory=plain, progress=False)
+    wl.OprfKey.generate().save(other)
+    key.save(tmp_path / "oprf.key")
+    (tmp_path / "text").write_text("not a key")
+    cases: list[tuple[type[Exception], str, Path, Any]] = [
+        (wl.HiddenKeysError, "oprf_key=PATH", place, None),
+        (wl.HiddenKeysError, "another OPRF key", place, other),
+        (wl.HiddenKeysError, "not hidden", plain, other),
+        (wl.DTypeError, "key.save", place, key),
+        (wl.MissingFile, "no such file", place, tmp_path / "none"),
+        (wl.FileError, "not an OPRF key", place, tmp_path / "text"),
+    ]
+    for kind, part, directory, given in cases:
+        with pytest.raises(kind, match=part):
+            serve.application(directory, shards=1, oprf_key=given)
+    serve.application(place, shards=1, oprf_key=tmp_path / "oprf.key", quota=5)
+    with pytest.raises(wl.ParameterError):
+        serve.application(plain, shards=1, quota=0)
 
 
 def test_the_command_line_and_python_share_the_key(tmp_path: Path) -> None:
@@ -213,6 +252,18 @@ def test_the_command_line_and_python_share_the_key(tmp_path: Path) -> None:
     answer = table.answer(client.keys(), client.query(hidden))
     assert client.records(answer, hidden) == [{"id": "b", "n": "22"}]
     client.save_secret(tmp_path / "secret.key")
-    # The steps through files of the command line refuse, and say what to do.
-    asked = run("table query --schema served/schema.json --secret-key secret.key --query b --out q")
-    assert asked.returncode != 0 and "windlass ask" in asked.stderr
+    # The steps through files of the command line begin with an exchange, and say so.
+    files = "--schema served/schema.json --secret-key secret.key --query b"
+    asked = run(f"table query {files} --out q")
+    assert asked.returncode != 0 and "table blind" in asked.stderr
+    (tmp_path / "evaluation.keys").write_bytes(client.keys())
+    for line in (
+        f"table blind {files} --out request",
+        "table blind-evaluate --dir served --oprf-key oprf.key --in request --out reply",
+        f"table query {files} --blind-reply reply --out q",
+        "table answer --dir served --evaluation-keys evaluation.keys --in q --out a",
+    ):
+        done = run(line)
+        assert done.returncode == 0, done.stderr
+    found = run(f"table decrypt {files} --blind-reply reply --in a")
+    assert found.returncode == 0 and "22" in found.stdout, found.stderr

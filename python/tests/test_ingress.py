@@ -21,9 +21,10 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import Response  # noqa: E402
 
 from windlass import serve as serving  # noqa: E402
+from windlass._gate import listed  # noqa: E402
 from windlass._problems import OWN_FIX, Problem  # noqa: E402
 from windlass._shards import Options, Reply, Shard  # noqa: E402
-from windlass.serve import _Ingress, _Kept  # noqa: E402
+from windlass.serve import _Guard, _Ingress, _Kept  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray are not ours
 
@@ -131,7 +132,7 @@ def test_a_shard_that_is_behind_is_told_of_the_other_version(
     for shard in shards:
         shard._keys.put("me", keys, keys.nbytes)
     handles = [Handle(part=shard.part, combine=shard.combine) for shard in shards]
-    ingress = _Ingress(options(place), *handles)
+    ingress = _Ingress(options(place), _Guard(), *handles)
     answer = asyncio.run(ingress._answer("me", _Kept(keys, None), query, table.selections))
     assert answer == table.answer(keys, query)
     assert client.rows(answer, 8765) == [b"7" * 99]
@@ -147,7 +148,7 @@ def test_a_table_that_cannot_be_opened_is_served_as_it_was(tmp_path: Path) -> No
     table = wl.Table.from_rows(ROWS, directory=place)
     client = wl.TableClient(table.schema)
     keys, query = wl.TableKeys(client.keys()), client.query(17)
-    shard, ingress = Shard(0, options(place)), _Ingress(options(place))
+    shard, ingress = Shard(0, options(place)), _Ingress(options(place), _Guard())
 
     class Refuses:
         """A table whose refresh fails in an unexpected way."""
@@ -192,7 +193,7 @@ def test_a_question_that_ends_its_replicas_is_refused(
         return Reply(b"part", "version")
 
     fatal, away = Handle(part=ends), Handle(part=is_away)
-    ingress = _Ingress(options(place), fatal, away)
+    ingress = _Ingress(options(place), _Guard(), fatal, away)
     kept: Any = None
 
     async def asked() -> None:
@@ -213,7 +214,7 @@ def test_bodies_are_bounded_each_and_together(place: Path) -> None:
     client = wl.TableClient(table.schema)
     assert len(client.keys()) <= most < 1 << 26
     assert len(client.query([1, 2])) <= table.longest_query(2 * table.selections)
-    ingress = _Ingress(options(place, bodies=2 * most))
+    ingress = _Ingress(options(place, bodies=2 * most), _Guard())
 
     async def put(*pieces: bytes, length: int | None = None) -> tuple[int, str]:
         name = hashlib.sha256(str(time.monotonic()).encode()).hexdigest()
@@ -236,8 +237,55 @@ def test_bodies_are_bounded_each_and_together(place: Path) -> None:
     asyncio.run(send())
 
 
+def test_points_are_multiplied_and_counted(tmp_path: Path) -> None:
+    key, place = wl.OprfKey.generate(), tmp_path / "hiding"
+    key.save(tmp_path / "oprf.key")
+    rows = {f"k{n}": b"row" for n in range(30)}
+    table = wl.Table.from_items(rows, directory=place, room=60, oprf_key=key, progress=False)
+    guard = _Guard(str(tmp_path / "oprf.key"), listed({"ada": ("s3cret", 5)}), 100)
+    ingress = _Ingress(options(place, rows=4), guard)
+    blinding = wl.TableClient(table.schema).blind(["k1", "k2"])
+
+    async def blind(*pieces: bytes, length: int | None = None, token: str = "s3cret") -> Response:
+        asked = request("POST", "/blind", *pieces, length=length)
+        asked.scope["headers"].append((b"authorization", f"Bearer {token}".encode()))
+        return await ingress(asked)
+
+    async def send() -> None:
+        answered = await blind(blinding.points)
+        assert answered.status_code == 200
+        assert len(blinding.finish(bytes(answered.body))) == 2
+        assert kind(await blind(blinding.points, token="?")) == (401, "unauthorised")
+        assert kind(await blind(bytes(64))) == (400, "unreadable"), "and they are given back"
+        assert kind(await blind(bytes(129))) == (413, "too-large")
+        assert (await blind(blinding.points[:32], blinding.points[32:])).status_code == 200
+        refused = await blind(blinding.points)
+        assert (kind(refused), refused.headers["Retry-After"]) == ((429, "quota"), "12")
+        # Those who send points slowly take no place of those who ask or upload.
+        slow = [asyncio.create_task(blind(b"?", length=32)) for _ in range(80)]
+        await asyncio.sleep(0.05)
+        assert ingress._bodies.places == {"uploads": 32, "questions": 64, "points": 0}
+        assert kind(await blind(blinding.points)) == (503, "busy")
+        for task in slow:
+            task.cancel()
+        await asyncio.gather(*slow, return_exceptions=True)
+
+    asyncio.run(send())
+    # A table that takes its place with another key is not helped with.
+    wl.Table.from_items(rows, directory=tmp_path / "next", oprf_key=wl.OprfKey.generate())
+    place.rename(tmp_path / "old")
+    (tmp_path / "next").rename(place)
+    ingress._table.refresh()
+    assert kind(asyncio.run(blind(blinding.points))) == (500, "other-oprf-key")
+    plain = tmp_path / "plain"
+    wl.Table.from_rows([b"row"], directory=plain)
+    asked = request("POST", "/blind", blinding.points)
+    refused = asyncio.run(_Ingress(options(plain), _Guard())(asked))
+    assert kind(refused) == (404, "not-hidden")
+
+
 def test_silent_strangers_hold_nothing_for_long(place: Path) -> None:
-    ingress = _Ingress(options(place))
+    ingress = _Ingress(options(place), _Guard())
     paths = [("POST", f"/ask?keys={NOBODY}"), ("PUT", f"/keys/{NOBODY}")]
 
     async def flood() -> None:
@@ -265,7 +313,7 @@ def test_silent_strangers_hold_nothing_for_long(place: Path) -> None:
 
 
 def test_lengths_that_are_none_are_as_if_not_stated(place: Path) -> None:
-    ingress = _Ingress(options(place))
+    ingress = _Ingress(options(place), _Guard())
     for stated in ("\u00b2", "9" * 5000, "-1"):
         asked = request("PUT", f"/keys/{NOBODY}", b"keys")
         asked.scope["headers"] = [(b"content-length", stated.encode("latin-1"))]
@@ -275,7 +323,7 @@ def test_lengths_that_are_none_are_as_if_not_stated(place: Path) -> None:
 def test_refusals_name_what_is_here_and_no_text_of_exceptions(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ingress = _Ingress(options(place))
+    ingress = _Ingress(options(place), _Guard())
     for asked in (request("GET", "/openapi.json"), request("DELETE", "/ask")):
         body = bytes(asyncio.run(ingress(asked)).body)
         assert b"openapi.json#" not in body

@@ -135,6 +135,57 @@ def uploaded(running: Running, keys: bytes) -> str:
     return name
 
 
+# Hidden keys.
+
+
+def test_the_ingress_helps_with_hidden_keys_and_counts(running: Running, tmp_path: Path) -> None:
+    from ray import serve
+
+    from windlass.serve import application
+
+    key = wl.OprfKey.generate()
+    key.save(tmp_path / "oprf.key")
+    table = wl.Table.from_items(ROWS, directory=tmp_path / "served", oprf_key=key, progress=False)
+    app = application(
+        tmp_path / "served",
+        shards=SHARDS,
+        cpus_per_replica=0.1,
+        rows=4,
+        oprf_key=tmp_path / "oprf.key",
+        tokens={"ada": "s3cret", "alan": ("other", 5)},
+        quota=100,
+    )
+    serve.run(app, name="hidden", route_prefix="/hidden")
+    try:
+        url = f"{running.url}/hidden"
+        ada = wl.LookupService(url, token="s3cret")
+        assert ada.ask(["k17", "nobody", "k5999"]) == [ROWS["k17"], None, ROWS["k5999"]]
+        assert ada.ask("k3", portions=True) == [ROWS["k3"]]
+        alan = wl.LookupService(url, token="other", retries=0)
+        assert alan.ask(["k1", "k2"]) == [ROWS["k1"], ROWS["k2"]]
+        with pytest.raises(wl.ServiceUnavailable, match="token alan may ask for 5 portions"):
+            alan.ask(["k1", "k2"])
+        points = wl.TableClient(table.schema).blind(["k1"] * 4).points
+        for service, body, status, problem in (
+            (alan, points, 429, "quota"),
+            (ada, b"", 400, "unreadable"),
+            (ada, bytes(32), 400, "unreadable"),
+            (ada, points + points[:32], 413, "too-large"),
+        ):
+            refused = service._send("POST", "/blind", body, 4096)
+            assert (refused.status, refused.kind()) == (status, problem)
+        status, headers, _ = running.send("GET", "/hidden/schema")
+        assert (status, headers["WWW-Authenticate"]) == (401, "Bearer")
+        assert running.send("GET", "/hidden/health")[0] == 200
+        with pytest.raises(wl.ServiceError) as stranger:
+            wl.LookupService(url, token="wrong")
+        assert stranger.value.problem == "unauthorised"
+    finally:
+        serve.delete("hidden")
+    # A table of plain keys has nothing to help with.
+    assert running.kind("POST", "/blind", bytes(32)) == (404, "not-hidden")
+
+
 # Without a cluster.
 
 

@@ -150,6 +150,8 @@ class Problem(Exception):
         headers = {"Cache-Control": "no-store"}
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
+        if kind.status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
         said = {
             "type": f"urn:windlass:problem#{self.kind}",
             "title": kind.title,

@@ -539,6 +539,7 @@ def table_plan(
     most_keys: SupportsIndex | None = None,
     most_query: SupportsIndex | None = None,
     most_answer: SupportsIndex | None = None,
+    tag_bits: SupportsIndex | None = None,
 ) -> TablePlan: ...
 
 @final
@@ -569,6 +570,7 @@ class Table:
         like: bytes | None = None,
         progress: _Progress = None,
         oprf_key: OprfKey | None = None,
+        tag_bits: SupportsIndex | None = None,
     ) -> Table: ...
     # What pyarrow reads; it has no types.
     @classmethod
@@ -585,6 +587,7 @@ class Table:
         like: bytes | None = None,
         progress: _Progress = None,
         oprf_key: OprfKey | None = None,
+        tag_bits: SupportsIndex | None = None,
     ) -> Table: ...
     @classmethod
     def open(cls, directory: _Path, *, verify: bool = True) -> Table: ...
@@ -605,6 +608,8 @@ class Table:
     def schema_hash(self) -> str: ...
     @property
     def selections(self) -> int: ...
+    @property
+    def portions(self) -> int: ...
     @property
     def longest_keys(self) -> int: ...
     def longest_query(self, selections: SupportsIndex) -> int: ...

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 import windlass as wl
 from windlass.errors import (
+    DTypeError,
     HiddenKeysError,
     OtherContext,
     ParameterError,
@@ -46,6 +47,16 @@ try:
 except ImportError as _error:
     raise missing_package("ray[serve]", "serve") from _error
 
+from windlass._gate import (
+    Caller,
+    Gate,
+    Listed,
+    Tokens,
+    caller_of,
+    listed,
+    portions_of,
+    whole_quota,
+)
 from windlass._problems import Problem, log
 from windlass._shards import LOOK, TOGETHER, Options, Reply, Shard
 from windlass._shelf import Shelf
@@ -57,14 +68,16 @@ _MOST_SELECTIONS = 256
 """Of one question, unless one row takes more."""
 _HEARD = 8 << 20
 """Bytes beyond a limit that are read and thrown away, so that who sends them hears why."""
-_MOST_UPLOADS, _MOST_QUESTIONS, _MOST_STRANGERS = 32, 64, 32
-"""Bodies at a time: with keys, with questions, and such as are not needed."""
+_MOST_UPLOADS, _MOST_QUESTIONS, _MOST_POINTS, _MOST_STRANGERS = 32, 64, 64, 32
+"""Bodies at a time: with keys, with questions, with points, and such as are not needed."""
 _HEARING = 1.0
 """Seconds for a body that is not needed."""
 _QUICK = 64
 """Requests without a body at the same time, for which there is always room."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0
 """Seconds before a shard is asked again."""
+_POINT = 32
+"""Bytes of a point of the function that hides keys."""
 _MOST_ENDS = 3
 """Replicas that end at one question before it is refused: it may be what ends them."""
 
@@ -77,12 +90,25 @@ class _Kept(NamedTuple):
     """Their file in the object store, for shards that do not have them."""
 
 
+class _Guard(NamedTuple):
+    """What the ingress alone knows of its clients and of the table's keys."""
+
+    oprf_key: str | None = None
+    """The file of the key that hides the keys of the table: the key itself is never sent."""
+    tokens: Listed | None = None
+    quota: int | None = None
+
+
 class _Bodies:
     """Bodies that are read and looked at: bounded in number, and in bytes all together."""
 
     def __init__(self, room: int) -> None:
         self.room, self.bytes = room, 0
-        self.places = {"uploads": _MOST_UPLOADS, "questions": _MOST_QUESTIONS}
+        self.places = {
+            "uploads": _MOST_UPLOADS,
+            "questions": _MOST_QUESTIONS,
+            "points": _MOST_POINTS,
+        }
 
     @contextmanager
     def take(self, what: str, nbytes: int) -> Iterator[None]:
@@ -102,9 +128,11 @@ class _Bodies:
 class _Ingress:
     """The protocol of ``windlass serve``, in front of the shards."""
 
-    def __init__(self, options: Options, *shards: Any) -> None:
+    def __init__(self, options: Options, guard: _Guard, *shards: Any) -> None:
         self._options, self._shards = options, shards
         wl.set_threads(1)
+        self._gate = Gate(guard.tokens, guard.quota)
+        self._oprf_key = None if guard.oprf_key is None else wl.OprfKey.load(guard.oprf_key)
         self._table = wl.Table.open(options.directory, verify=False)
         self._looked = time.monotonic()
         self._keys = Shelf(options.key_cache)
@@ -128,8 +156,13 @@ class _Ingress:
     async def _route(self, request: Request) -> Response:
         path = str(request.scope["path"]).removeprefix(str(request.scope.get("root_path", "")))
         method = request.method
-        if path != "/health":
-            await self._look()
+        if path == "/health":
+            if method not in ("GET", "HEAD"):
+                raise Problem("method", f"{method} is not for this page")
+            return Response("ok\n", media_type="text/plain")
+        address = "" if request.client is None else request.client.host
+        caller = self._gate.admit(request.headers.get("Authorization"), caller_of(address))
+        await self._look()
         name = path.removeprefix("/keys/")
         if name != path and "/" not in name:
             if method == "HEAD":
@@ -137,18 +170,18 @@ class _Ingress:
             if method == "PUT":
                 return await self._put_keys(_named(name), request)
             raise Problem("method", f"{method} is not for this page")
-        pages: dict[str, tuple[str, Callable[[Request], Coroutine[Any, Any, Response]]]] = {
+        pages: dict[str, tuple[str, _Page]] = {
             "/schema": ("GET", self._schema),
-            "/health": ("GET", self._health),
             "/stats.json": ("GET", self._stats),
             "/ask": ("POST", self._ask),
+            "/blind": ("POST", self._blind),
         }
         if path not in pages:
             raise Problem("not-found", path)
         wanted, answer = pages[path]
         if method != wanted and not (method == "HEAD" and wanted == "GET"):
             raise Problem("method", f"{method} is not for this page")
-        return await answer(request)
+        return await answer(request, caller)
 
     async def _look(self) -> None:
         """Takes the version of the table that is there now."""
@@ -160,14 +193,11 @@ class _Ingress:
         except WindlassError as error:
             log.warning("the table cannot be reopened, so the version before it stays: %s", error)
 
-    async def _schema(self, _: Request) -> Response:
+    async def _schema(self, _: Request, __: Caller) -> Response:
         headers = {"ETag": f'"{self._table.schema_hash}"', "Cache-Control": "no-store"}
         return Response(self._table.schema, 200, headers, "application/json")
 
-    async def _health(self, _: Request) -> Response:
-        return Response("ok\n", media_type="text/plain")
-
-    async def _stats(self, _: Request) -> Response:
+    async def _stats(self, _: Request, __: Caller) -> Response:
         keys = self._keys
         said = {
             "table": {"count": len(self._table), "schema": self._table.schema_hash},
@@ -217,6 +247,33 @@ class _Ingress:
             raise Problem.of(error) from error
         return _Kept(keys, ray.put(body))
 
+    async def _blind(self, request: Request, caller: Caller) -> Response:
+        """Helps a client to hide keys; each is a portion of its quota."""
+        most = self._options.rows * _POINT
+        with self._bodies.take("points", _length(request, most)):
+            points = await self._body(request, most)
+            helped = await asyncio.to_thread(self._help, caller, points)
+        return Response(helped, 200, {"Cache-Control": "no-store"}, "application/octet-stream")
+
+    def _help(self, caller: Caller, points: bytes) -> bytes:
+        if not self._table.hides_keys:
+            raise Problem("not-hidden", "the table is asked with plain keys")
+        # A table that came into the first one's place may be hidden by another key.
+        if self._oprf_key is None:
+            cause = "the service was started for a table without hidden keys"
+            raise Problem("other-oprf-key", cause)
+        try:
+            self._table.check_oprf_key(self._oprf_key)
+        except HiddenKeysError as error:
+            raise Problem("other-oprf-key", str(error)) from error
+        count = -(-len(points) // _POINT)
+        self._gate.take(caller, count)
+        try:
+            return self._oprf_key.blind_evaluate(points)
+        except WindlassError as error:
+            self._gate.give_back(caller, count)
+            raise Problem.of(error) from error
+
     def _asked(self, request: Request) -> tuple[str, _Kept]:
         """The keys that a question names."""
         if "keys" not in request.query_params:
@@ -227,7 +284,7 @@ class _Ingress:
             raise Problem("unknown-keys", name)
         return name, kept
 
-    async def _ask(self, request: Request) -> Response:
+    async def _ask(self, request: Request, caller: Caller) -> Response:
         begun, options, table = time.monotonic(), self._options, self._table
         rows = min(options.rows, max(_MOST_SELECTIONS // table.selections, 1))
         most = rows * table.selections
@@ -246,6 +303,7 @@ class _Ingress:
                 raise Problem("too-large", cause)
             if self._waiting and self._waiting + selections > options.queue:
                 raise Problem("busy", "the queue is full", 1)
+            self._gate.take(caller, portions_of(table, selections))
             # From here on it counts among what waits.
             self._waiting += selections
         try:
@@ -343,6 +401,10 @@ class _Ingress:
             raise Problem("unreadable", "the connection ended") from error
 
 
+_Page = Callable[[Request, Caller], Coroutine[Any, Any, Response]]
+"""Answers a request of a client."""
+
+
 def _length(request: Request, most: int) -> int:
     """Bytes of a body that are kept: as many as it states, or as there may be."""
     stated = whole_number(request.headers.get("Content-Length", ""))
@@ -398,6 +460,9 @@ def application(
     bodies: int = 256 << 20,
     answer_seconds: float = 60.0,
     body_seconds: float = 30.0,
+    oprf_key: str | os.PathLike[str] | None = None,
+    tokens: Tokens | None = None,
+    quota: int | None = None,
 ) -> Any:
     """Make a service for a table over several machines: an application for ``ray.serve.run``.
 
@@ -424,6 +489,20 @@ def application(
         The maximum bytes of keys and questions that the ingress reads at the same time.
     answer_seconds, body_seconds : float
         Seconds for an answer, including the time in the queue, and for a body to arrive.
+    oprf_key : str or os.PathLike, optional
+        The file of the OPRF key of the table, if its keys are hidden. The ingress reads the file
+        itself, so that the key is never sent between processes: the file must be readable under
+        this path on every machine on which Ray may start the ingress.
+
+        **Warning.** With every point, a client can test one guess of a table key. To limit
+        guesses, give a `quota`.
+    tokens : mapping of str to str, optional
+        Tokens by the name of their client, as for :class:`windlass.TableServer`. By default every
+        client may ask.
+    quota : int, optional
+        The maximum number of portions of rows that each client may ask for in a minute, as for
+        :class:`windlass.TableServer`. It is counted in the ingress, and a new ingress starts with
+        full quotas.
 
     Returns
     -------
@@ -438,10 +517,14 @@ def application(
         numbers.
     ParameterError
         If a number is not positive.
+    DTypeError
+        If `oprf_key` is not a path. (An :class:`windlass.OprfKey` cannot be sent to other
+        processes.)
     HiddenKeysError
-        If the keys of the table are hidden.
-    FileError
-        If the directory does not hold a table.
+        If the keys of the table are hidden and `oprf_key` is missing or another key, or if they are
+        not hidden and `oprf_key` is given.
+    MissingFile, FileError
+        If the directory does not hold a table, or the file does not hold an OPRF key.
 
     Examples
     --------
@@ -462,11 +545,7 @@ def application(
         raise ParameterError("the limits of a service must be positive")
     place = str(Path(directory).absolute())
     table = wl.Table.open(place, verify=False)
-    if table.hides_keys:
-        raise HiddenKeysError(
-            "the keys of this table are hidden, and shards cannot help with them: serve it with "
-            "windlass serve --oprf-key or with wl.TableServer(table, oprf_key=...)"
-        )
+    guard = _Guard(_oprf_file(table, oprf_key), listed(tokens), whole_quota(quota))
     table.shard(0, shards)
     options = Options(place, *numbers, *seconds)
     shard = serve.deployment(Shard).options(
@@ -479,8 +558,27 @@ def application(
     )
     blocks = [shard.options(name=f"shard-{i}").bind(i, options) for i in range(shards)]
     # All that wait, for a body or for an answer, leave some places free.
-    places = queue + _MOST_UPLOADS + _MOST_QUESTIONS + _MOST_STRANGERS + _QUICK
+    places = queue + _MOST_UPLOADS + _MOST_QUESTIONS + _MOST_POINTS + _MOST_STRANGERS + _QUICK
     ingress = serve.deployment(_Ingress).options(
         name="ingress", ray_actor_options={"num_cpus": 0}, max_ongoing_requests=places
     )
-    return ingress.bind(options, *blocks)
+    return ingress.bind(options, guard, *blocks)
+
+
+def _oprf_file(table: wl.Table, given: str | os.PathLike[str] | None) -> str | None:
+    """The file of the key that hides the keys of a table, which it must."""
+    if given is None:
+        if table.hides_keys:
+            raise HiddenKeysError(
+                "the keys of this table are hidden: give the file of the OPRF key that hides them "
+                "(oprf_key=PATH)"
+            )
+        return None
+    if not isinstance(given, (str, os.PathLike)):
+        raise DTypeError(
+            f"oprf_key must be the path of a file, not {type(given).__name__}: an OPRF key is not "
+            "sent to other processes; save it with key.save(path)"
+        )
+    place = str(Path(given).absolute())
+    table.check_oprf_key(wl.OprfKey.load(place))
+    return place

@@ -1,25 +1,24 @@
 """Serve a table over HTTP in this process, using only the standard library of Python.
 
 The protocol is that of ``windlass serve``: its clients are :class:`windlass.LookupService` and
-``windlass ask``. For many clients, quotas and metrics use ``windlass serve``, and for several
-machines :mod:`windlass.serve`.
+``windlass ask``. For many clients and metrics use ``windlass serve``, and for several machines
+:mod:`windlass.serve`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import hmac
 import json
 import logging
 import ssl
 import string
 import threading
 import time
-from collections.abc import Mapping
 from urllib.parse import parse_qs, urlsplit
 
 import windlass as wl
 from windlass._connections import Connections, Requests
+from windlass._gate import Caller, Gate, Tokens, caller_of, listed, portions_of, whole_quota
 from windlass._problems import Problem
 from windlass._shelf import Shelf
 from windlass.errors import (
@@ -58,15 +57,29 @@ class TableServer:
         For https: a server context with its certificate loaded.
     tokens : mapping of str to str, optional
         Tokens by the name of their client. Requests without one of them are refused. By default
-        every client may ask.
+        every client may ask. A pair of a token and a whole number gives the client its own quota.
     oprf_key : OprfKey, optional
         The OPRF key of the table, if its keys are hidden.
 
-        **Warning.** With every point, a client can test one guess of a table key, and this
-        server does not limit them. To limit guesses, use ``windlass serve --quota``.
+        **Warning.** With every point, a client can test one guess of a table key. To limit
+        guesses, give a `quota`.
+
+        **Warning.** If another table replaces this one in its directory, it is served as it is,
+        also if its keys are not hidden.
+    quota : int, optional
+        The maximum number of portions of rows that each client may ask for in a minute, at once or
+        spread out. A short row is one portion, and so is each hidden key that the server helps
+        with. By default there is no limit. A quota that is given with a token takes precedence.
+
+        Clients are identified by token, else by certificate (if `tls` asks for one), else by
+        address: all clients behind a proxy are one client. Quotas are counted in memory. 65536
+        clients are remembered. If more ask within a minute, those with the most quota left are
+        forgotten, and clients that are not remembered start with no more than these had left.
     key_cache : int
         Bytes of evaluation keys of clients in memory. The least recently used keys are removed
         first.
+    client_keys : int, optional
+        Of these, the maximum bytes of the keys of one client. It then evicts its own keys first.
     rows : int
         The maximum number of rows in one question.
     connections : int
@@ -92,18 +105,22 @@ class TableServer:
         port: int = 8765,
         *,
         tls: ssl.SSLContext | None = None,
-        tokens: Mapping[str, str] | None = None,
+        tokens: Tokens | None = None,
         oprf_key: wl.OprfKey | None = None,
+        quota: int | None = None,
         key_cache: int = 1 << 30,
+        client_keys: int | None = None,
         rows: int = 32,
         connections: int = 64,
         seconds: float = 30.0,
     ) -> None:
         if not isinstance(table, wl.Table):
             raise DTypeError(f"table must be a windlass.Table, not {type(table).__name__}")
-        if min(key_cache, rows, connections) < 1 or not seconds > 0:
+        share = key_cache if client_keys is None else client_keys
+        if min(key_cache, share, rows, connections) < 1 or not seconds > 0:
             raise ParameterError(
-                "key_cache, rows and connections must be at least 1, and seconds must be positive"
+                "key_cache, client_keys, rows and connections must be at least 1, and seconds must "
+                "be positive"
             )
         if oprf_key is not None:
             table.check_oprf_key(oprf_key)
@@ -115,10 +132,14 @@ class TableServer:
         self.table = table
         self._oprf_key = oprf_key
         self._rows, self._seconds = rows, seconds
-        self._keys = Shelf(key_cache)
-        self._tokens: dict[bytes, str] | None = None
-        if tokens is not None:
-            self._tokens = {_digest(token): name for name, token in tokens.items()}
+        self._keys = Shelf(key_cache, client_keys)
+        self._gate = Gate(listed(tokens), whole_quota(quota))
+        if quota is not None and quota < table.portions:
+            log.warning(
+                "a question for one whole row takes %d portions, more than the quota of a minute "
+                "has",
+                table.portions,
+            )
         self._looked, self._look = time.monotonic(), threading.Lock()
         self._http = _Http(self, (host, port), tls, connections)
         self._thread: threading.Thread | None = None
@@ -180,24 +201,14 @@ class TableServer:
         finally:
             self._look.release()
 
-    def _admit(self, said: str | None) -> None:
-        """Refuses a request without a token that is known, where tokens are asked for."""
-        if self._tokens is None:
-            return
-        scheme, _, token = (said or "").partition(" ")
-        found = _digest(token.strip())
-        known = [hmac.compare_digest(found, digest) for digest in self._tokens]
-        if scheme.lower() != "bearer" or not any(known):
-            raise Problem("unauthorised", "no token that is known here")
-
     def _most(self) -> tuple[int, int]:
         """Selections of a question, and bytes of it."""
         rows = min(self._rows, max(_MOST_SELECTIONS // self.table.selections, 1))
         most = rows * self.table.selections
         return most, self.table.longest_query(most)
 
-    def _blind(self, points: bytes) -> bytes:
-        """Helps a client to hide keys."""
+    def _blind(self, caller: Caller, points: bytes) -> bytes:
+        """Helps a client to hide keys; each is a portion of its quota."""
         if not self.table.hides_keys:
             raise Problem("not-hidden", "the table is asked with plain keys")
         # A table that came into the first one's place may be hidden by another key.
@@ -209,12 +220,15 @@ class TableServer:
             self.table.check_oprf_key(self._oprf_key)
         except HiddenKeysError as error:
             raise Problem("other-oprf-key", str(error)) from error
+        count = -(-len(points) // _POINT)
+        self._gate.take(caller, count)
         try:
             return self._oprf_key.blind_evaluate(points)
         except WindlassError as error:
+            self._gate.give_back(caller, count)
             raise Problem.of(error) from error
 
-    def _take_up(self, name: str, body: bytes) -> None:
+    def _take_up(self, caller: Caller, name: str, body: bytes) -> None:
         found = hashlib.sha256(body).hexdigest()
         if found != name:
             raise Problem("other-name", f"the SHA-256 of the body is {found}")
@@ -223,10 +237,12 @@ class TableServer:
             self.table.check(keys)
         except WindlassError as error:
             raise Problem.of(error) from error
-        if not self._keys.put(name, keys, keys.nbytes):
-            raise Problem("too-large", "the keys take more memory than there is for all keys")
+        if not self._keys.put(name, keys, keys.nbytes, caller.name):
+            most = self._keys.share
+            cause = f"the keys need more than {most} bytes of memory, the limit of a client"
+            raise Problem("keys-too-large", cause)
 
-    def _answer(self, keys: wl.TableKeys, query: bytes) -> bytes:
+    def _answer(self, caller: Caller, keys: wl.TableKeys, query: bytes) -> bytes:
         most, _ = self._most()
         try:
             self.table.check(keys)
@@ -238,13 +254,13 @@ class TableServer:
             if selections > most:
                 cause = f"{selections} selections, where one request may have {most}"
                 raise Problem("too-large", cause)
+        except WindlassError as error:
+            raise Problem.of(error) from error
+        self._gate.take(caller, portions_of(self.table, selections))
+        try:
             return self.table.answer(keys, query)
         except WindlassError as error:
             raise Problem.of(error) from error
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
 
 
 class _Http(Connections):
@@ -265,6 +281,7 @@ class _Handler(Requests):
     """The requests of a connection."""
 
     server: _Http
+    caller: Caller
 
     def setup(self) -> None:
         """As many seconds as the server allows."""
@@ -284,11 +301,18 @@ class _Handler(Requests):
         except ValueError as error:
             raise Problem("not-found", str(error)) from error
         if path != "/health":
-            owner._admit(self.headers.get("Authorization"))
+            self.caller = owner._gate.admit(self.headers.get("Authorization"), self._peer())
         answers = {"GET": self._get, "HEAD": self._head, "PUT": self._put, "POST": self._post}
         if self.command not in answers:
             raise Problem("method", f"{self.command} is not for this page")
         answers[self.command]()
+
+    def _peer(self) -> Caller:
+        """The other end of the connection."""
+        certificate = None
+        if isinstance(self.request, ssl.SSLSocket):
+            certificate = self.request.getpeercert(binary_form=True)
+        return caller_of(str(self.client_address[0]), certificate)
 
     def _get(self) -> None:
         table, path = self.server.owner.table, urlsplit(self.path).path
@@ -313,14 +337,14 @@ class _Handler(Requests):
         known = owner._keys.get(name) is not None
         body = self._body(owner.table.longest_keys, keep=not known)
         if not known:
-            owner._take_up(name, body)
+            owner._take_up(self.caller, name, body)
         self._say(204 if known else 201)
 
     def _post(self) -> None:
         owner, parts = self.server.owner, urlsplit(self.path)
         if parts.path == "/blind":
             points = self._body(owner._rows * _POINT, keep=True)
-            self._say(200, owner._blind(points), "application/octet-stream")
+            self._say(200, owner._blind(self.caller, points), "application/octet-stream")
             return
         if parts.path != "/ask":
             raise Problem("not-found", parts.path)
@@ -331,7 +355,7 @@ class _Handler(Requests):
             raise Problem("bad-name", "the parameter 'keys' is missing")
         if keys is None:
             raise Problem("unknown-keys", names[0])
-        self._say(200, owner._answer(keys, body), "application/octet-stream")
+        self._say(200, owner._answer(self.caller, keys, body), "application/octet-stream")
 
     def _name(self) -> str:
         path = urlsplit(self.path).path

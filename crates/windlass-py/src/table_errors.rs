@@ -23,7 +23,7 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::HiddenKeys => plain(py, "HiddenKeysError", HIDDEN_KEYS),
         Error::PlainKeys | Error::OtherOprfKey => plain(py, "HiddenKeysError", message),
         Error::MissingKey { .. } => plain(py, "MissingKeys", message),
-        Error::OtherTable { .. } | Error::OtherQuery => plain(py, "OtherContext", message),
+        Error::OtherTable { .. } | Error::OtherQuery | Error::OtherBlindKeys => plain(py, "OtherContext", message),
         Error::NoPlan { .. } | Error::OtherLayout { .. } => plain(py, "NoParameters", message),
         Error::Full { key } => exception(py, "TableFull", message, |data| data.set_item("key", key)),
         Error::DuplicateKey { key } => exception(py, "DuplicateKey", message, |data| data.set_item("key", key)),

@@ -10,9 +10,18 @@ use crate::runtime::quick;
 use crate::table_errors::raise_table;
 
 /// What a plan must keep to, from arguments.
-pub fn wish(limits: [Option<Natural>; 3], room: Option<Natural>) -> Wish {
+pub fn wish(limits: [Option<Natural>; 3], room: Option<Natural>, tag_bits: Option<Natural>) -> Wish {
     let [keys, query, answer] = limits.map(|limit| limit.map(|limit| limit.0));
-    Wish { keys, query, answer, room: room.map(|room| room.0 as usize) }
+    let tag_bits = tag_bits.map(|bits| u32::try_from(bits.0).unwrap_or(u32::MAX));
+    Wish { keys, query, answer, room: room.map(|room| room.0 as usize), tag_bits }
+}
+
+/// Refuses bits of a tag for rows by number.
+pub fn refuse_tag_bits(py: Python<'_>, keyed: bool, tag_bits: Option<Natural>) -> PyResult<()> {
+    match tag_bits {
+        Some(_) if !keyed => Err(plain(py, "ParameterError", "rows by number have no tags: leave out tag_bits")),
+        _ => Ok(()),
+    }
 }
 
 /// How the rows of a table are asked for.
@@ -141,6 +150,8 @@ impl PyTablePlan {
 ///     The number of rows that the table must have room for.
 /// most_keys, most_query, most_answer : int, optional
 ///     The maximum bytes of the keys of a client, of the query for one row, and of its answer.
+/// tag_bits : int, optional
+///     The bits of the tag of each key, 128 (the default) or 64, as for :meth:`Table.from_items`.
 ///
 /// Returns
 /// -------
@@ -151,7 +162,7 @@ impl PyTablePlan {
 /// NoParameters
 ///     If no layout is within all limits.
 /// ParameterError
-///     If ``hidden`` is given without ``keyed``.
+///     If ``hidden`` or ``tag_bits`` is given without ``keyed``, or ``tag_bits`` is not possible.
 ///
 /// Examples
 /// --------
@@ -162,7 +173,8 @@ impl PyTablePlan {
 /// >>> plan.query_bytes < 64_000
 /// True
 #[pyfunction]
-#[pyo3(signature = (rows, bytes, *, keyed=false, hidden=false, room=None, most_keys=None, most_query=None, most_answer=None))]
+#[pyo3(signature = (rows, bytes, *, keyed=false, hidden=false, room=None, most_keys=None, most_query=None, most_answer=None,
+    tag_bits=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
 pub fn table_plan(
     py: Python<'_>,
@@ -174,10 +186,12 @@ pub fn table_plan(
     most_keys: Option<Natural>,
     most_query: Option<Natural>,
     most_answer: Option<Natural>,
+    tag_bits: Option<Natural>,
 ) -> PyResult<PyTablePlan> {
+    refuse_tag_bits(py, keyed, tag_bits)?;
     let (count, longest) = (rows.0 as usize, bytes.0 as usize);
     let statistics = RowStatistics { count, longest, fixed: longest > 0, total: rows.0.saturating_mul(bytes.0) };
-    let wish = wish([most_keys, most_query, most_answer], room);
+    let wish = wish([most_keys, most_query, most_answer], room, tag_bits);
     let by = match (keyed, hidden) {
         (false, false) => By::Number,
         (true, false) => By::Key,

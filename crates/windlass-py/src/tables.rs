@@ -15,7 +15,7 @@ use crate::runtime::{long, quick};
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
 use crate::table_oprf::{PyOprfKey, oprf_key_of};
-use crate::table_plan::wish;
+use crate::table_plan::{refuse_tag_bits, wish};
 use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_of, row_bytes, rows_of, with_columns};
 use crate::table_shards::PyTableShard;
 use crate::table_version::{Asked, Version, all_asked, asked, check, combine};
@@ -60,6 +60,10 @@ impl PyTable {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let place = directory.clone();
+        if like.is_some() && wish.tag_bits.is_some() {
+            let message = "a table keeps the tags of the schema that it is made like: leave out tag_bits";
+            return Err(plain(py, "ParameterError", message));
+        }
         let like = like.map(|text| retrieval::Schema::from_json(&text)).transpose();
         let like = like.map_err(|error| raise_table(py, error))?.map(|(schema, _)| schema);
         let made = long(py, progress, "table", move |ticker| {
@@ -167,7 +171,7 @@ impl PyTable {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let source = Source { keys: None, rows: rows_of(rows)?, fields: Vec::new(), key: None };
-        let wish = wish([most_keys, most_query, most_answer], room);
+        let wish = wish([most_keys, most_query, most_answer], room, None);
         Self::make(class.py(), source, wish, (like, None), directory, progress)
     }
 
@@ -182,8 +186,15 @@ impl PyTable {
     ///     As for :meth:`from_rows`.
     /// oprf_key : OprfKey, optional
     ///     Hides the keys. Clients learn only the rows that the owner of this key helps them to ask
-    ///     for (:class:`OprfKey`). Rows are padded to the longest and have at most about 2 KB (the
+    ///     for (:class:`OprfKey`). Rows are padded to the longest and have at most about 9 KB (the
     ///     error states the limit).
+    /// tag_bits : int, optional
+    ///     The bits of the tag of each key, 128 (the default) or 64. With 64, each row takes 8 bytes
+    ///     less on the server. Hidden keys have 128, and a table that is made `like` another keeps
+    ///     its tags.
+    ///
+    ///     **Warning.** With 64 bits, whoever may add rows can find two keys with one tag by 2^32
+    ///     hashes. The later row then replaces the earlier. No error is returned.
     ///
     /// Raises
     /// ------
@@ -203,7 +214,7 @@ impl PyTable {
     /// [b'seven', None]
     #[classmethod]
     #[pyo3(signature = (items, *, directory=None, room=None, most_keys=None, most_query=None, most_answer=None,
-        like=None, progress=None, oprf_key=None))]
+        like=None, progress=None, oprf_key=None, tag_bits=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_items(
         class: &Bound<'_, PyType>,
@@ -216,10 +227,11 @@ impl PyTable {
         like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
         oprf_key: Option<&Bound<'_, PyOprfKey>>,
+        tag_bits: Option<Natural>,
     ) -> PyResult<Self> {
         let (keys, rows) = items_of(items)?;
         let source = Source { keys: Some(keys), rows, fields: Vec::new(), key: None };
-        let wish = wish([most_keys, most_query, most_answer], room);
+        let wish = wish([most_keys, most_query, most_answer], room, tag_bits);
         Self::make(class.py(), source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
@@ -243,6 +255,8 @@ impl PyTable {
     ///     As for :meth:`from_rows`.
     /// oprf_key : OprfKey, optional
     ///     Hides the keys, as for :meth:`from_items`.
+    /// tag_bits : int, optional
+    ///     As for :meth:`from_items`.
     ///
     /// Raises
     /// ------
@@ -266,7 +280,7 @@ impl PyTable {
     /// [{'name': 'alan', 'born': 1912}]
     #[classmethod]
     #[pyo3(signature = (source, *, key=None, directory=None, room=None, most_keys=None, most_query=None,
-        most_answer=None, like=None, progress=None, oprf_key=None))]
+        most_answer=None, like=None, progress=None, oprf_key=None, tag_bits=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_arrow(
         class: &Bound<'_, PyType>,
@@ -280,15 +294,17 @@ impl PyTable {
         like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
         oprf_key: Option<&Bound<'_, PyOprfKey>>,
+        tag_bits: Option<Natural>,
     ) -> PyResult<Self> {
         let py = class.py();
         if oprf_key.is_some() && key.is_none() {
             let message = "an OPRF key hides the keys of rows: name the column of keys (key=...)";
             return Err(plain(py, "ParameterError", message));
         }
+        refuse_tag_bits(py, key.is_some(), tag_bits)?;
         let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
         let source = with_columns(&cells, key)?;
-        let wish = wish([most_keys, most_query, most_answer], room);
+        let wish = wish([most_keys, most_query, most_answer], room, tag_bits);
         Self::make(py, source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
@@ -352,6 +368,12 @@ impl PyTable {
     #[getter]
     fn selections(&self) -> usize {
         self.current().table.schema().selections()
+    }
+
+    /// The number of portions of the longest row. A query for a whole row asks for all of them.
+    #[getter]
+    fn portions(&self) -> usize {
+        self.current().table.schema().portions()
     }
 
     /// The maximum bytes of the evaluation keys that a client sends.

@@ -1,6 +1,6 @@
 //! Splits rows by key into entries, and computes how many bins they need.
 
-use crate::keywords::{BIN, Keywords, LONG_TAG, bin_bytes};
+use crate::keywords::{BIN, Keywords, bin_bytes};
 use crate::wish::RowStatistics;
 
 /// How keys become tags.
@@ -10,6 +10,17 @@ pub(crate) struct Hashing<'s> {
     pub seed: &'s str,
     /// Bytes of a tag.
     pub tag_bytes: usize,
+    /// How rows become entries.
+    pub cut: Cut,
+}
+
+/// How rows become entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Long rows are cut into fragments.
+    Fragments,
+    /// Rows are whole, and all have one length: sealed rows.
+    Whole,
 }
 
 /// Bytes of a fragment of a long row: four of them fill a bin of so many bytes.
@@ -37,22 +48,17 @@ fn load(places: usize) -> f64 {
 }
 
 impl Keywords {
-    /// Whether rows are not cut: sealed rows are whole.
-    fn is_whole(&self) -> bool {
-        self.tag_bytes == LONG_TAG
-    }
-
     /// What keys are like in bins of polynomials of these bits.
     pub(crate) fn of(rows: RowStatistics, bits: u32, choices: usize, hashing: Hashing<'_>) -> Option<Self> {
-        let Hashing { seed, tag_bytes } = hashing;
+        let Hashing { seed, tag_bytes, cut } = hashing;
         let start =
             Self { count: rows.count, choices, fragments: 1, fragment_bytes: 1, seed: seed.to_owned(), tag_bytes };
         let overhead = start.overhead();
         let room = bin_bytes(bits).checked_sub(BIN + overhead)?;
         let fragment_bytes = match rows.longest {
             short if short <= room / 4 => short,
-            whole if start.is_whole() && whole <= room => whole,
-            _ if start.is_whole() => return None,
+            whole if cut == Cut::Whole && whole <= room => whole,
+            _ if cut == Cut::Whole => return None,
             _ => quarter(bin_bytes(bits), overhead),
         };
         let fragment_bytes = fragment_bytes.max(1);
@@ -61,8 +67,8 @@ impl Keywords {
     }
 
     /// Bins that should do for rows `grown` times as many.
-    pub(crate) fn bins_for(&self, rows: RowStatistics, bits: u32, grown: f64) -> Option<usize> {
-        let bins = if self.is_whole() {
+    pub(crate) fn bins_for(&self, rows: RowStatistics, bits: u32, grown: f64, cut: Cut) -> Option<usize> {
+        let bins = if cut == Cut::Whole {
             self.bins_of_places(rows.count as f64 * grown, self.slots(bits, rows.longest))
         } else {
             self.bins_of_bytes(rows, bits, grown)

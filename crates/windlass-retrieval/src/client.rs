@@ -53,6 +53,11 @@ impl Client {
         Ok(Self { schema, setting: Arc::clone(setting), secret, namer, mask })
     }
 
+    /// What names the questions of this client.
+    pub(crate) fn namer(&self) -> &Namer {
+        &self.namer
+    }
+
     /// The table's schema.
     pub fn schema(&self) -> &Schema {
         &self.schema

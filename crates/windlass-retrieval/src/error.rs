@@ -87,11 +87,13 @@ pub enum Error {
     },
     /// The keys of a table are hidden, and what hides them was not given.
     #[error(
-        "the server hides the keys of this table with an OPRF key: a server needs that key to change the table (--oprf-key FILE), and a client needs a service that hides its keys (windlass ask)"
+        "the server hides the keys of this table with an OPRF key: a server needs that key to change the table (--oprf-key FILE), and a client needs help of the server before it asks: through files, 'windlass table blind' makes a request, the server replies with 'windlass table blind-evaluate', and the client names the reply (--blind-reply FILE); over a network, use 'windlass ask'"
     )]
     HiddenKeys,
     /// A key that hides keys was given for a table whose keys are not hidden.
-    #[error("the keys of this table are not hidden: leave the OPRF key out, or make a new table with it")]
+    #[error(
+        "the keys of this table are not hidden: ask with plain keys, and give no OPRF key and no blind reply; to hide them, make a new table with an OPRF key"
+    )]
     PlainKeys,
     /// A key that hides keys is that of another table.
     #[error("another OPRF key hides the keys of this table: give the key that the table was made with")]
@@ -185,6 +187,9 @@ pub enum Error {
     /// An answer to another query than the one it is read with.
     #[error("the answer belongs to another query: give the rows or vectors of its query, in the same order")]
     OtherQuery,
+    /// A blind reply to a request for other keys than those that it is read for.
+    #[error("the blind reply belongs to a request for other keys: give the keys of its request, in the same order")]
+    OtherBlindKeys,
     /// The answer does not decrypt to anything under this key.
     #[error(
         "the answer does not decrypt under this key{}: use the secret key of the query; if this is that key, someone changed the answer on its way, or chose rows of the table so that decryption fails",

@@ -25,11 +25,12 @@ impl Plan {
                 format!("{} rows of up to {} bytes, {} in a polynomial", rows.count, rows.bytes, shape.records)
             }
             Contents::Keywords(keywords) => format!(
-                "{} keys in bins of {} bytes, {} bins for a key, {} fragments",
+                "{} keys in bins of {} bytes, {} bins for a key, {} fragments, tags of {} bits",
                 keywords.count,
                 bin_bytes(shape.message_bits),
                 keywords.choices,
-                keywords.fragments
+                keywords.fragments,
+                8 * keywords.tag_bytes
             ),
         };
         let _ = writeln!(out, "rows          {what}");

@@ -1,6 +1,6 @@
 //! Rows by key: cuckoo hashing into bins that are whole polynomials.
 //!
-//! An entry is a tag of 64 bits (128 in tables with hidden keys), a length and bytes. The tag is a
+//! An entry is a tag of 128 bits (64 in tables that were planned so), a length and bytes. The tag is a
 //! hash of the key under the table's seed. It determines the bins in which the entry may be: one of
 //! two, or a single one if entries are so small that bins fill evenly. A client asks for all of
 //! these bins, so that the server learns nothing, and looks for its tag. Long rows are cut into
@@ -9,7 +9,7 @@
 //!
 //! If a key is missing, its bins do not contain its tag; only the client sees this.
 //!
-//! **Warning.** With probability entries/2^64 (entries/2^128 with hidden keys) the tag of another
+//! **Warning.** With probability entries/2^128 (entries/2^64 if tags are short) the tag of another
 //! key matches, and the client gets a wrong row. No error is returned.
 
 use std::ops::Range;
@@ -29,7 +29,7 @@ use crate::shape::Shape;
 
 /// Bytes of a tag, where a schema does not say.
 pub(crate) const TAG: usize = 8;
-/// Bytes of a tag in tables whose keys are hidden.
+/// Bytes of a tag in tables whose keys are hidden, and in others unless they were planned with short tags.
 pub(crate) const LONG_TAG: usize = 16;
 /// Bytes of the length of an entry.
 const LENGTH: usize = 2;

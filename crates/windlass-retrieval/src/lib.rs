@@ -13,6 +13,7 @@ struct Page;
 
 mod answer;
 mod bins;
+mod blind;
 pub mod bounds;
 mod bytes;
 mod change;
@@ -57,6 +58,7 @@ mod wish;
 mod engine_tests;
 
 pub use answer::{Answer, Part};
+pub use blind::{BlindReply, BlindRequest};
 pub use change::{KeyChange, RowChange};
 pub use client::Client;
 pub use error::{Error, Result};

@@ -229,6 +229,16 @@ impl Blinding {
         Self::with(keys.iter().map(|key| key.as_ref().to_vec()).collect(), blinds)
     }
 
+    /// Hides keys under blinds that follow from secret bytes of their numbers: 64 pseudorandom bytes,
+    /// as an integer modulo the order of the group.
+    ///
+    /// # Errors
+    /// [`Error::LongKey`].
+    pub(crate) fn derived(keys: &[Vec<u8>], bytes: impl Fn(usize) -> Zeroizing<[u8; 64]>) -> Result<Self> {
+        let blinds = (0..keys.len()).map(|number| Scalar::from_bytes_mod_order_wide(&bytes(number))).collect();
+        Self::with(keys.to_vec(), blinds)
+    }
+
     fn with(inputs: Vec<Vec<u8>>, blinds: Vec<Scalar>) -> Result<Self> {
         // Made first, so that keys and blinds are overwritten also where a key is refused.
         let points = Vec::with_capacity(POINT * inputs.len());

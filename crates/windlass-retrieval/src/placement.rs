@@ -92,8 +92,8 @@ pub(crate) fn bins_of<K, R: AsRef<[u8]>>(
     Ok(bins)
 }
 
-/// Two entries of one tag are a key that occurs twice (or, once in 2^{64} pairs, two keys that this
-/// seed does not tell apart).
+/// Two entries of one tag are a key that occurs twice (or, once in 2^128 pairs, 2^64 with short tags,
+/// two keys that this seed does not tell apart).
 pub(crate) fn refuse_duplicates(entries: &[Placed], name: &dyn Fn(usize) -> String) -> Result<()> {
     let mut tags: Vec<(u128, u32)> = entries.iter().map(|&(tag, row, _)| (tag, row)).collect();
     tags.par_sort_unstable();

@@ -1,6 +1,6 @@
 //! Chooses the layout of a table. All sizes and costs are known before anything is made.
 
-use crate::bins::Hashing;
+use crate::bins::{Cut, Hashing};
 use crate::bounds::Errors;
 use crate::bytes::coefficients_of;
 use crate::error::{Error, Result};
@@ -103,7 +103,7 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        check_length(rows, false)?;
+        check_length(rows, None)?;
         Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, wish))
     }
 
@@ -129,7 +129,6 @@ impl Plan {
         Ok(best(plans, wish))
     }
 
-    /// The layout of rows that are asked for by a key, hashed with `seed`. `slack` is how many
     /// The layout of rows by key, hashed with `seed`. `slack` multiplies the number of bins that
     /// should suffice.
     ///
@@ -139,8 +138,8 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        check_length(rows, true)?;
-        let hashing = Hashing { seed, tag_bytes: TAG };
+        let hashing = Hashing { seed, tag_bytes: wish.tag_bytes()?, cut: Cut::Fragments };
+        check_length(rows, Some(hashing.tag_bytes))?;
         Self::best_by_key(rows, hashing, slack, wish)?.ok_or_else(|| no_plan(rows, wish))
     }
 
@@ -156,6 +155,7 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
+        wish.check_hidden()?;
         let plan = Self::best_hidden(rows, public, (seed, slack), wish)?;
         plan.ok_or_else(|| no_hidden_plan(rows, wish))
     }
@@ -166,7 +166,8 @@ impl Plan {
         (seed, slack): (&str, f64),
         wish: &Wish,
     ) -> Result<Option<Self>> {
-        let (oprf, hashing) = (Oprf::new(public, rows.longest), Hashing { seed, tag_bytes: LONG_TAG });
+        let oprf = Oprf::new(public, rows.longest);
+        let hashing = Hashing { seed, tag_bytes: LONG_TAG, cut: Cut::Whole };
         let plan = Self::best_by_key(oprf.sealed_rows(rows), hashing, slack, wish)?;
         Ok(plan.map(|mut plan| {
             plan.schema.hide(oprf);
@@ -183,7 +184,7 @@ impl Plan {
             let start = blank(moduli, height, digits, choices);
             let contents = |bits: u32| Keywords::of(rows, bits, choices, hashing);
             let shape = settle(errors, &start, |bits| {
-                let bins = contents(bits)?.bins_for(rows, bits, grown)?;
+                let bins = contents(bits)?.bins_for(rows, bits, grown, hashing.cut)?;
                 Some((((bins as f64 * slack).ceil() as usize).max(choices), N, 1))
             })?;
             let contents = contents(shape.message_bits)?;
@@ -247,7 +248,8 @@ impl Schema {
             Contents::Rows(contents) => room <= contents.capacity(&self.shape),
             Contents::Keywords(contents) => {
                 let grown = room as f64 / rows.count.max(1) as f64;
-                let bins = contents.bins_for(sealed, self.shape.message_bits, grown);
+                let cut = if self.oprf.is_some() { Cut::Whole } else { Cut::Fragments };
+                let bins = contents.bins_for(sealed, self.shape.message_bits, grown, cut);
                 bins.is_some_and(|bins| bins <= self.shape.polynomials())
             }
         }
@@ -283,11 +285,16 @@ const LARGEST_BIN: usize = N * 24 / 8;
 /// Bytes of the longest row that any layout takes, as the only one of its table, by key and by number:
 /// what the search below finds, so that longer ones are refused at once.
 const LONGEST_BY_KEY: usize = 2_348_032;
+const LONGEST_BY_KEY_OF_LONG_TAG: usize = 2_339_840;
 const LONGEST_BY_NUMBER: usize = 9_437_180;
 
 /// Errors: [`Error::NoPlan`] for rows that are too long for every layout.
-fn check_length(rows: RowStatistics, keyed: bool) -> Result<()> {
-    let (most, by) = if keyed { (LONGEST_BY_KEY, "key") } else { (LONGEST_BY_NUMBER, "number") };
+fn check_length(rows: RowStatistics, tag_bytes: Option<usize>) -> Result<()> {
+    let (most, by) = match tag_bytes {
+        None => (LONGEST_BY_NUMBER, "number"),
+        Some(TAG) => (LONGEST_BY_KEY, "key"),
+        Some(_) => (LONGEST_BY_KEY_OF_LONG_TAG, "key"),
+    };
     if rows.longest <= most {
         return Ok(());
     }
@@ -299,11 +306,14 @@ fn check_length(rows: RowStatistics, keyed: bool) -> Result<()> {
 
 /// Whether any layout takes a row of so many bytes, as the only one of its table.
 #[cfg(test)]
-fn fits_alone(keyed: bool, longest: usize) -> bool {
+fn fits_alone(tag_bytes: Option<usize>, longest: usize) -> bool {
     let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
-    let plan = match keyed {
-        true => Plan::best_by_key(rows, Hashing { seed: "00", tag_bytes: TAG }, 1.0, &Wish::default()),
-        false => Plan::best_by_number(rows, &Wish::default()),
+    let plan = match tag_bytes {
+        Some(tag_bytes) => {
+            let hashing = Hashing { seed: "00", tag_bytes, cut: Cut::Fragments };
+            Plan::best_by_key(rows, hashing, 1.0, &Wish::default())
+        }
+        None => Plan::best_by_number(rows, &Wish::default()),
     };
     plan.is_ok_and(|plan| plan.is_some())
 }
@@ -320,8 +330,8 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 
 /// Bytes of the longest row that any layout takes.
 #[cfg(test)]
-fn longest_row(keyed: bool) -> usize {
-    largest(crate::query::MOST_ROWS * LARGEST_BIN, |longest| fits_alone(keyed, longest))
+fn longest_row(tag_bytes: Option<usize>) -> usize {
+    largest(crate::query::MOST_ROWS * LARGEST_BIN, |longest| fits_alone(tag_bytes, longest))
 }
 
 /// The error for rows that are short enough.

@@ -70,6 +70,21 @@ impl Wanted {
 /// Random bytes of a name; as many follow of their code.
 const NONCE: usize = 16;
 
+/// A key for one purpose, which follows from the coefficients of a secret key.
+pub(crate) fn derived_key(secret: &SecretKey, purpose: &[u8]) -> Zeroizing<[u8; 32]> {
+    let mut hash = Sha256::new();
+    hash.update(purpose);
+    for coefficient in secret.expose_coefficients() {
+        hash.update(coefficient.to_le_bytes());
+    }
+    let mut key = Zeroizing::new([0; 32]);
+    hash.finalize_into_reset((&mut *key).into());
+    // What is left of the coefficients in its buffer of 64 bytes.
+    hash.update([0; 63]);
+    std::hint::black_box(&hash);
+    key
+}
+
 /// The name of a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct QueryName(pub [u8; 2 * NONCE]);
@@ -86,17 +101,7 @@ impl std::fmt::Debug for Namer {
 impl Namer {
     /// The one of a secret key.
     pub fn of(secret: &SecretKey) -> Self {
-        let mut hash = Sha256::new();
-        hash.update(b"windlass question names 1\n");
-        for coefficient in secret.expose_coefficients() {
-            hash.update(coefficient.to_le_bytes());
-        }
-        let mut key = Zeroizing::new([0; 32]);
-        hash.finalize_into_reset((&mut *key).into());
-        // What is left of the coefficients in its buffer of 64 bytes.
-        hash.update([0; 63]);
-        std::hint::black_box(&hash);
-        Self(key)
+        Self(derived_key(secret, b"windlass question names 1\n"))
     }
 
     fn code(&self, table: &[u8; 32], content: &impl QueryContent, nonce: &[u8]) -> Hmac<Sha256> {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use windlass_rlwe::Limits;
 
 use crate::error::{Error, Result, printable};
-use crate::keywords::{Keywords, fresh_seed};
+use crate::keywords::{Keywords, LONG_TAG, fresh_seed};
 use crate::query::MOST_ROWS;
 use crate::rows::Rows;
 use crate::sealed::Oprf;
@@ -19,6 +19,8 @@ const VERSION: u32 = 1;
 const HIDDEN_VERSION: u32 = 3;
 /// The version of those whose keys were hidden before sealed rows and padding depended on the table.
 const FIRST_HIDDEN_VERSION: u32 = 2;
+/// The version of those with plain keys under tags of 128 bits.
+const LONG_TAG_VERSION: u32 = 4;
 
 /// What a table holds, and how what is asked for is found in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,7 +58,8 @@ pub struct Schema {
     pub fields: Vec<String>,
     /// The field that names a row, where there is one.
     pub key: Option<String>,
-    /// How keys are hidden, where they are; such a schema has version 3.
+    /// How keys are hidden, where they are; such a schema has version 3. One with plain keys under tags
+    /// of 128 bits has version 4, and every other one version 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oprf: Option<Oprf>,
 }
@@ -68,12 +71,25 @@ impl Schema {
     /// [`Error::Rlwe`] without randomness from the operating system.
     pub fn new(shape: Shape, contents: Contents) -> Result<Self> {
         let (format, id) = (FORMAT.to_owned(), fresh_seed()?);
-        Ok(Self { format, version: VERSION, id, shape, contents, fields: Vec::new(), key: None, oprf: None })
+        let mut schema =
+            Self { format, version: VERSION, id, shape, contents, fields: Vec::new(), key: None, oprf: None };
+        schema.version = schema.own_version();
+        Ok(schema)
+    }
+
+    /// The one version that states such a schema.
+    fn own_version(&self) -> u32 {
+        match &self.contents {
+            _ if self.oprf.is_some() => HIDDEN_VERSION,
+            Contents::Keywords(keywords) if keywords.tag_bytes == LONG_TAG => LONG_TAG_VERSION,
+            _ => VERSION,
+        }
     }
 
     /// The schema says from now on that keys are hidden.
     pub(crate) fn hide(&mut self, oprf: Oprf) {
-        (self.version, self.oprf) = (HIDDEN_VERSION, Some(oprf));
+        self.oprf = Some(oprf);
+        self.version = self.own_version();
     }
 
     /// Refuses to make or change a table whose keys are hidden without the key that hides them, and
@@ -93,8 +109,7 @@ impl Schema {
     pub fn from_json(text: &[u8]) -> Result<(Self, Arc<Setting>)> {
         let schema: Self =
             serde_json::from_slice(text).map_err(|error| Error::BadSchema { reason: error.to_string() })?;
-        let version = if schema.oprf.is_some() { HIDDEN_VERSION } else { VERSION };
-        if schema.format != FORMAT || schema.version != version {
+        if schema.format != FORMAT || schema.version != schema.own_version() {
             let mut reason = format!("format '{}' version {}", schema.format, schema.version);
             if schema.oprf.is_some() && schema.version == FIRST_HIDDEN_VERSION {
                 reason += ", and this build no longer reads its hidden keys: make a new table (windlass table build --oprf-key)";

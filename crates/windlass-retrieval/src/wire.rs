@@ -8,7 +8,9 @@ use windlass_rlwe::KeyId;
 use windlass_rlwe::context::Context;
 
 use crate::answer::{Answer, Part};
+use crate::blind::{BlindReply, BlindRequest};
 use crate::bounds::{answer_bits, first_bits};
+use crate::oprf::POINT;
 use crate::query::{MOST_ROWS, Query, Seeded};
 use crate::query_name::QueryName;
 use crate::schema::Schema;
@@ -200,6 +202,72 @@ impl Wire<TableContext> for Answer {
 
     fn limit(context: &TableContext) -> u64 {
         context.answer_bytes(MOST_ROWS)
+    }
+}
+
+/// Writes a name (32 bytes), the number of points (4 bytes) and the points (32 bytes each).
+fn write_points(name: &QueryName, points: &[u8], out: &mut FieldWriter) {
+    out.bytes(&name.0);
+    out.u32((points.len() / POINT) as u32);
+    out.bytes(points);
+}
+
+/// Reads what [`write_points`] wrote. Whether they are points shows when they are multiplied.
+fn read_points(mut fields: FieldReader<'_>, what: &'static str) -> Result<(QueryName, Vec<u8>), WireError> {
+    let name = QueryName(fields.array("name of a blind request")?);
+    let count = fields.u32("number of points")? as usize;
+    if count == 0 || count > MOST_ROWS {
+        return Err(WireError::Malformed { what: "number of points" });
+    }
+    let points = fields.bytes(count * POINT, what)?.to_vec();
+    fields.finish(what)?;
+    Ok((name, points))
+}
+
+/// Most bytes of the payload of a request or reply.
+const LONGEST_BLIND: u64 = 36 + (MOST_ROWS * POINT) as u64;
+
+impl Wire<TableContext> for BlindRequest {
+    const KIND: Kind = Kind::TableBlindRequest;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key)
+    }
+
+    /// The name of the request (32 bytes), the number of points (4 bytes), the points (32 bytes each).
+    fn encode(&self, _: &TableContext, out: &mut FieldWriter) {
+        write_points(&self.name, &self.points, out);
+    }
+
+    fn decode(context: &TableContext, key: KeyId, fields: FieldReader<'_>) -> windlass::Result<Self> {
+        let (name, points) = read_points(fields, "blind request")?;
+        Ok(Self { key, table: context.hash, name, points })
+    }
+
+    fn limit(_: &TableContext) -> u64 {
+        LONGEST_BLIND
+    }
+}
+
+impl Wire<TableContext> for BlindReply {
+    const KIND: Kind = Kind::TableBlindReply;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key)
+    }
+
+    /// The name of the request (32 bytes), the number of points (4 bytes), the points (32 bytes each).
+    fn encode(&self, _: &TableContext, out: &mut FieldWriter) {
+        write_points(&self.name, &self.points, out);
+    }
+
+    fn decode(context: &TableContext, key: KeyId, fields: FieldReader<'_>) -> windlass::Result<Self> {
+        let (name, points) = read_points(fields, "blind reply")?;
+        Ok(Self { key, table: context.hash, name, points })
+    }
+
+    fn limit(_: &TableContext) -> u64 {
+        LONGEST_BLIND
     }
 }
 

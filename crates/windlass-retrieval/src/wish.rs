@@ -1,6 +1,9 @@
 //! The specification of a plan: the rows, and the limits that it must meet.
 
+use windlass_rlwe::Limits;
+
 use crate::error::{Error, Result};
+use crate::keywords::{LONG_TAG, TAG};
 
 /// What a plan must keep to; None is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,6 +16,37 @@ pub struct Wish {
     pub answer: Option<u64>,
     /// The number of rows to reserve room for, if it is larger than the number of rows.
     pub room: Option<usize>,
+    /// Bits of the tag of a key, 64 or 128; None is 128. Tables of rows by number have no tags, and
+    /// tables with hidden keys have 128 bits.
+    ///
+    /// **Warning.** With 64 bits, whoever may add rows finds by 2^32 hashes two keys with one tag, of
+    /// which the later replaces the earlier. No error is returned.
+    pub tag_bits: Option<u32>,
+}
+
+impl Wish {
+    /// Bytes of a tag.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub(crate) fn tag_bytes(&self) -> Result<usize> {
+        match self.tag_bits {
+            Some(64) => Ok(TAG),
+            None | Some(128) => Ok(LONG_TAG),
+            Some(bits) => Err(Limits::only("64 or 128").refuse("the bits of a tag", bits as usize).into()),
+        }
+    }
+
+    /// Refuses short tags where keys are hidden.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub(crate) fn check_hidden(&self) -> Result<()> {
+        match self.tag_bytes()? {
+            LONG_TAG => Ok(()),
+            _ => Err(Limits::only("128, since keys are hidden").refuse("the bits of a tag", 64).into()),
+        }
+    }
 }
 
 /// What rows are like.

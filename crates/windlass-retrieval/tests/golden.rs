@@ -125,6 +125,60 @@ fn hidden_tables_are_read_and_made_alike() {
     assert_eq!(found, [Some(ROW.to_vec()), None]);
 }
 
+/// What a client sends before it asks for hidden keys, and the reply, which follows from it.
+#[test]
+fn blind_messages_of_version_2_are_read_and_written_alike() {
+    let mut rng = ChaCha20Rng::from_seed([6; 32]);
+    let (schema, setting) = Schema::from_json(&std::fs::read(place("schema-hidden-v3.json")).unwrap()).unwrap();
+    let key = OprfKey::load(&place("oprf.key")).unwrap();
+    let rows: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", ROW)];
+    let table = Table::of_hidden(&Plan::of(&setting, schema.clone(), 64), &rows, &key, &unobserved).unwrap();
+    let context = TableContext::new(&setting, &schema);
+    let secret = SecretKey::generate(setting.context(), &mut rng);
+    let client = Client::with_secret(schema, &setting, secret).unwrap();
+    let names = ["golden", "nobody"];
+    let stored = golden("blind-request.bin", &to_bytes(&context, &client.blind(&names).unwrap()).unwrap());
+    let request: BlindRequest = from_bytes(&context, &stored).unwrap();
+    assert_eq!(*to_bytes(&context, &request).unwrap(), stored);
+    let reply = table.blind_evaluate(&key, &request).unwrap();
+    let stored = golden("blind-reply.bin", &to_bytes(&context, &reply).unwrap());
+    assert_eq!(*to_bytes(&context, &reply).unwrap(), stored, "points times the key are the same everywhere");
+    let reply: BlindReply = from_bytes(&context, &stored).unwrap();
+    // Only the secret key is kept between the two, so the blinds must follow from it for ever.
+    let outputs = names.map(|name| key.evaluate(name.as_bytes()).unwrap().to_vec());
+    assert_eq!(client.unblind(&reply, &names).unwrap().wanted(), Wanted::Keys(outputs.to_vec()));
+}
+
+/// A table of plain keys under tags of 128 bits, as they are planned since version 4.
+#[test]
+fn tables_of_long_tags_are_read_and_made_alike() {
+    let rows: Vec<(&[u8], &[u8])> = vec![(b"other", b"another row"), (b"golden", ROW)];
+    let values: Vec<&[u8]> = rows.iter().map(|(_, row)| *row).collect();
+    let statistics = RowStatistics::of(&values).unwrap();
+    let plan = |tag_bits| Plan::keywords(statistics, "601d", 1.0, &Wish { tag_bits, ..Wish::default() }).unwrap();
+    let text = golden("schema-v4.json", &plan(None).schema.to_json());
+    let (schema, setting) = Schema::from_json(&text).unwrap();
+    assert_eq!(schema.to_json(), text);
+    let dir = tempfile::tempdir().unwrap();
+    let table = Table::create_keywords(dir.path(), &schema, &rows, &unobserved).unwrap();
+    let segment = std::fs::read(dir.path().join("00000-000000.segment")).unwrap();
+    let stored = golden("segment-v4.sha256", hex(&sha256(&segment)).as_bytes());
+    assert_eq!(hex(&sha256(&segment)).as_bytes(), stored, "other entries than those of version 4");
+    let client = Client::new(schema, &setting).unwrap();
+    let query = client.query_keys(&["golden", "nobody"]).unwrap();
+    let answer = table.answer(&client.evaluation_keys().unwrap(), &query).unwrap();
+    assert_eq!(client.rows_of_keys(&answer, &["golden", "nobody"]).unwrap(), [Some(ROW.to_vec()), None]);
+    // Each layout has one version that states it.
+    let versions = [(Some(64), 1), (Some(128), 4), (None, 4)];
+    for (bits, version) in versions {
+        let mut json: serde_json::Value = serde_json::from_slice(&plan(bits).schema.to_json()).unwrap();
+        assert_eq!(json["version"], version, "{bits:?}");
+        json["version"] = (5 - version).into();
+        let told = Schema::from_json(json.to_string().as_bytes()).unwrap_err();
+        assert!(matches!(&told, Error::BadSchema { .. }), "{told}");
+    }
+}
+
 /// Version 2 hid keys by entries that two tables could share: it is named, and refused.
 #[test]
 fn schemas_of_the_first_hidden_tables_are_refused_with_what_to_do() {

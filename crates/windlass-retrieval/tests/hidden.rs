@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use windlass::wire::{FileContext, Label, Wire, from_bytes, seal, to_bytes, to_payload};
 use windlass_retrieval::*;
 use windlass_rlwe::evaluation::EvaluationKeys;
 
@@ -53,6 +54,104 @@ fn rows_are_found_with_the_help_of_the_server() {
     let answer = table.answer(&asker.keys, &asker.client.query(&plain).unwrap()).unwrap();
     assert_eq!(asker.client.read(&answer, &plain).unwrap(), [None]);
     assert_eq!(asker.ask(&table, &OprfKey::generate().unwrap(), &["key 7"]), [None]);
+}
+
+/// What a file holds: written, and read again.
+fn sent<T: Wire<TableContext>>(asker: &Asker, value: &T) -> T {
+    let context = TableContext::new(asker.client.setting(), asker.client.schema());
+    from_bytes(&context, &to_bytes(&context, value).unwrap()).unwrap()
+}
+
+/// Through files, days may lie between the steps: nothing but the secret key is kept by the client.
+#[test]
+fn keys_are_hidden_through_files() {
+    let (rows, key) = (entries(60), OprfKey::generate().unwrap());
+    let table = Table::of_hidden(&plan_of(&rows, &key, 60), &rows, &key, &unobserved).unwrap();
+    let (asker, names) = (Asker::of(&table), ["key 7", "nobody", "key 7"]);
+    let [request, again] = [0, 1].map(|_| sent(&asker, &asker.client.blind(&names).unwrap()));
+    let points: std::collections::BTreeSet<&[u8]> =
+        [&request, &again].into_iter().flat_map(|request| request.points().chunks(POINT)).collect();
+    assert_eq!(points.len(), 6, "blinds are fresh, for equal keys as well");
+    let reply = sent(&asker, &table.blind_evaluate(&key, &request).unwrap());
+    let hidden = asker.client.unblind(&reply, &names).unwrap();
+    let outputs = names.map(|name| key.evaluate(name.as_bytes()).unwrap().to_vec());
+    assert_eq!(hidden.wanted(), Wanted::Keys(outputs.to_vec()), "the function of RFC 9497");
+    let answer = table.answer(&asker.keys, &asker.client.query(&hidden.wanted()).unwrap()).unwrap();
+    let row = Some(rows[7].1.clone().into_bytes());
+    assert_eq!(hidden.open(asker.client.read(&answer, &hidden.wanted()).unwrap()).unwrap(), [row.clone(), None, row]);
+    // What does not belong together is refused by name.
+    for other in [&["key 7", "nobody"][..], &["nobody", "key 7", "key 7"], &["key 7", "nobody", "key 8"], &[]] {
+        assert_eq!(asker.client.unblind(&reply, other).unwrap_err(), Error::OtherBlindKeys, "{other:?}");
+    }
+    let stranger = Asker::of(&table);
+    assert!(matches!(stranger.client.unblind(&reply, &names), Err(Error::OtherKeyPair(_))));
+    let second = OprfKey::generate().unwrap();
+    assert_eq!(table.blind_evaluate(&second, &request).unwrap_err(), Error::OtherOprfKey);
+    let next = Table::of_hidden(&plan_of(&rows, &key, 60), &rows, &key, &unobserved).unwrap();
+    assert_eq!(next.blind_evaluate(&key, &request).unwrap_err(), Error::OtherTable { what: "the blind request" });
+    for count in [0, MOST_ROWS + 1] {
+        assert!(matches!(asker.client.blind(&vec!["a"; count]), Err(Error::OutOfRange(_))), "{count}");
+    }
+    assert_eq!(asker.client.blind(&[vec![0; 65_536]]).unwrap_err(), Error::LongKey { bytes: 65_536 });
+    let context = TableContext::new(asker.client.setting(), asker.client.schema());
+    let bytes = to_bytes(&context, &request).unwrap();
+    let told = from_bytes::<_, BlindReply>(&context, &bytes).unwrap_err().to_string();
+    assert!(told.contains("a blind reply of a table") && told.contains("a blind request to a table"), "{told}");
+}
+
+/// Reads a message from damaged bytes, and from payloads that no build writes, under a right checksum.
+fn refuses_damage<T: Wire<TableContext> + std::fmt::Debug>(asker: &Asker, message: &T) {
+    let context = TableContext::new(asker.client.setting(), asker.client.schema());
+    let bytes = to_bytes(&context, message).unwrap();
+    for place in 0..bytes.len() {
+        let mut damaged = bytes.to_vec();
+        damaged[place] ^= 1 << (place % 8);
+        assert!(from_bytes::<_, T>(&context, &damaged).is_err(), "byte {place}");
+        assert!(from_bytes::<_, T>(&context, &bytes[..place]).is_err(), "{place} bytes");
+    }
+    let (payload, key) = (to_payload(&context, message), asker.client.secret().key_id());
+    let read = |payload: &[u8]| {
+        let label = Label { kind: T::KIND, context: *context.hash(), key };
+        from_bytes::<_, T>(&context, &seal(&label, payload))
+    };
+    assert!(read(&payload).is_ok());
+    let counts = [0, 1, 3, MOST_ROWS as u32, MOST_ROWS as u32 + 1, u32::MAX];
+    for count in counts {
+        let mut other = payload.to_vec();
+        other[32..36].copy_from_slice(&count.to_le_bytes());
+        let told = read(&other).unwrap_err().to_string();
+        assert!(!told.is_empty(), "{count}");
+    }
+    for end in [0, 31, 32, 36, 67, payload.len() - 1] {
+        assert!(read(&payload[..end]).is_err(), "{end} bytes");
+    }
+    assert!(read(&[&payload[..], &[0; POINT]].concat()).is_err());
+}
+
+#[test]
+fn damaged_blind_messages_are_refused() {
+    let (rows, key) = (entries(5), OprfKey::generate().unwrap());
+    let table = Table::of_hidden(&plan_of(&rows, &key, 5), &rows, &key, &unobserved).unwrap();
+    let asker = Asker::of(&table);
+    let request = asker.client.blind(&["key 1", "key 2"]).unwrap();
+    refuses_damage(&asker, &request);
+    refuses_damage(&asker, &table.blind_evaluate(&key, &request).unwrap());
+}
+
+/// A table whose keys are plain has nothing to blind.
+#[test]
+fn plain_tables_refuse_blind_requests() {
+    let (rows, key) = (entries(5), OprfKey::generate().unwrap());
+    let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
+    let plan = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &Wish::default()).unwrap();
+    let plain = Table::of_keywords(&plan, &rows, &unobserved).unwrap();
+    let hiding = Table::of_hidden(&plan_of(&rows, &key, 5), &rows, &key, &unobserved).unwrap();
+    let (client, asker) = (Client::new(plan.schema.clone(), plain.setting()).unwrap(), Asker::of(&hiding));
+    let request = asker.client.blind(&["a"]).unwrap();
+    let reply = hiding.blind_evaluate(&key, &request).unwrap();
+    assert_eq!(client.blind(&["a"]).unwrap_err(), Error::PlainKeys);
+    assert_eq!(client.unblind(&reply, &["a"]).unwrap_err(), Error::PlainKeys);
+    assert_eq!(plain.blind_evaluate(&key, &request).unwrap_err(), Error::PlainKeys);
 }
 
 /// Rows of any length up to a bin are single entries, also if a bin has room for one of them alone.
@@ -169,7 +268,8 @@ fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
     assert!(refused(&|json| json["contents"]["keywords"]["tag_bytes"] = 8.into()));
     assert!(refused(&|json| json["contents"]["keywords"]["tag_bytes"] = 12.into()));
     let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
-    let plain = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &Wish::default()).unwrap();
+    let short = Wish { tag_bits: Some(64), ..Wish::default() };
+    let plain = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &short).unwrap();
     let text = String::from_utf8(plain.schema.to_json()).unwrap();
     assert!(!text.contains("oprf") && !text.contains("tag_bytes") && text.contains("\"version\": 1"), "{text}");
     assert_eq!(Table::of_hidden(&plain, &rows, &key, &unobserved).unwrap_err(), Error::PlainKeys);

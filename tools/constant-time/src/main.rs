@@ -20,8 +20,8 @@ use windlass::schemes::{Decryptor, Encryptor};
 use windlass::wire::{from_bytes, to_bytes};
 use windlass::{Context, MainResult, Params, Plaintext, Scheme};
 use windlass_retrieval::{
-    Client, KeyContext, Plan, Query, RowStatistics, Selection, Table, TableContext, Wanted, Wish, evaluation_keys,
-    unobserved,
+    BlindReply, BlindRequest, Client, KeyContext, OprfKey, Plan, Query, RowStatistics, Selection, Table, TableContext,
+    Wanted, Wish, evaluation_keys, unobserved,
 };
 
 /// A generator whose every byte is secret.
@@ -170,6 +170,35 @@ fn lookup() -> MainResult {
     Ok(())
 }
 
+/// The exchange before a question for a hidden key: the key and the blind are secrets.
+fn hidden_lookup() -> MainResult {
+    println!("hidden lookup");
+    let rows: Vec<(String, String)> =
+        (0..10).map(|number| (format!("key {number}"), format!("row {number}"))).collect();
+    let (oprf, statistics) = (OprfKey::generate()?, RowStatistics::of(&["row 0"; 10])?);
+    let plan = Plan::hidden(statistics, &oprf.public(), "5eed", 1.0, &Wish::default())?;
+    let table = Table::of_hidden(&plan, &rows, &oprf, &unobserved)?;
+    let rng = &mut Secret(ChaCha20Rng::seed_from_u64(6));
+    let key = SecretKey::generate(table.setting().context(), rng);
+    public(&key);
+    let client = Client::with_secret(table.schema().clone(), table.setting(), key)?;
+    let files = TableContext::new(client.setting(), client.schema());
+    let mut name = b"key 7".to_vec();
+    mark(&mut name, MemState::Undefined);
+    let sent = client.blind(&[&name])?;
+    public(&sent);
+    let sent = to_bytes(&files, &sent)?;
+    public(&sent[..]);
+    let asked: BlindRequest = from_bytes(&files, &sent)?;
+    let reply: BlindReply = table.blind_evaluate(&oprf, &asked)?;
+    let hidden = client.unblind(&reply, &[&name])?;
+    let mut wanted = hidden.wanted();
+    let Wanted::Keys(found) = &mut wanted else { unreachable!("keys are asked for") };
+    mark(&mut found[0], MemState::Defined);
+    assert_eq!(found[0], oprf.evaluate(b"key 7")?);
+    Ok(())
+}
+
 /// A branch on a secret: what must be reported, or nothing would be.
 fn leak() -> MainResult {
     let coin = Secret(ChaCha20Rng::seed_from_u64(4)).next_u64();
@@ -194,5 +223,6 @@ fn main() -> MainResult {
         bootstrapping("insecure_boot_256_p257", encapsulation)?;
     }
     approximate()?;
-    lookup()
+    lookup()?;
+    hidden_lookup()
 }

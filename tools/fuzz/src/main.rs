@@ -62,6 +62,8 @@ const TARGETS: &[(&str, Made)] = &[
     ("table_segment", tables::segments),
     ("table_oprf_key", tables::oprf_keys),
     ("table_points", tables::points),
+    ("table_blind_request", tables::blind_requests),
+    ("table_blind_reply", tables::blind_replies),
     ("search_query", search::queries),
     ("search_answer", search::answers),
     ("parameters", text::parameters),

@@ -9,8 +9,8 @@ use rand_core::SeedableRng;
 use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{KeyId, sha256, to_bytes};
 use windlass_retrieval::{
-    Answer, Blinding, Client, HiddenKeys, KeyChange, OprfKey, PartialAnswer, Plan, Query, Schema, Setting, Table,
-    TableContext, Wanted, combine, evaluation_keys, unobserved,
+    Answer, BlindReply, BlindRequest, Blinding, Client, HiddenKeys, KeyChange, OprfKey, PartialAnswer, Plan, Query,
+    Schema, Setting, Table, TableContext, Wanted, combine, evaluation_keys, unobserved,
 };
 
 use crate::command::place;
@@ -23,8 +23,10 @@ const ROWS: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", b"the
 /// A schema in which two rows lie in one polynomial.
 const SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema.json");
 
-/// A schema of version 2: keys are hidden, by the key of the golden file.
-const HIDDEN_SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema-hidden.json");
+/// A schema of version 3: keys are hidden, by the key of the golden file.
+const HIDDEN_SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema-hidden-v3.json");
+/// A schema of version 4: plain keys under tags of 128 bits.
+const LONG_TAG_SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema-v4.json");
 const OPRF_KEY: &[u8] = include_bytes!("../../../crates/windlass-retrieval/tests/golden/oprf.key");
 
 /// The key in that file.
@@ -86,9 +88,19 @@ impl Sides {
         Arc::new(Self { schema, setting, client, keys, table: table.expect("a table"), oprf })
     }
 
-    /// Two tables of plain keys, and one of hidden ones.
-    fn all() -> [Arc<Self>; 3] {
-        [Self::new(1, 1), Self::new(2, 4), Self::of(HIDDEN_SCHEMA, Some(oprf_key()))]
+    /// Three tables of plain keys, and one of hidden ones.
+    fn all() -> [Arc<Self>; 4] {
+        [Self::new(1, 1), Self::new(2, 4), Self::of(LONG_TAG_SCHEMA, None), Self::hiding()]
+    }
+
+    /// A table with hidden keys.
+    fn hiding() -> Arc<Self> {
+        Self::of(HIDDEN_SCHEMA, Some(oprf_key()))
+    }
+
+    /// The reply to a blind request, by the key of the table.
+    fn help(&self, request: &BlindRequest) -> windlass_retrieval::Result<BlindReply> {
+        self.table.blind_evaluate(&oprf_key(), request)
     }
 
     fn context(&self) -> TableContext {
@@ -138,6 +150,40 @@ pub fn queries() -> Target {
     let seeds = sides.iter().map(|sides| to_bytes(&sides.context(), &sides.query()).expect("bytes").to_vec());
     let golden = include_bytes!("../../../crates/windlass-retrieval/tests/golden/query.bin").to_vec();
     Target::containers(readers, seeds.chain([golden]).collect())
+}
+
+/// What a client sends before it asks for hidden keys.
+pub fn blind_requests() -> Target {
+    let sides = [Sides::hiding()];
+    let readers = readers(&sides, |sides, request: BlindRequest| {
+        assert!(!request.points().is_empty(), "a request for nothing");
+        match sides.help(&request) {
+            Ok(reply) => assert_eq!(reply.points().len(), request.points().len()),
+            Err(error) => refused(&error),
+        }
+    });
+    let keys: [&[&str]; 2] = [&["golden"], &["golden", "other", ""]];
+    let seeds = keys.map(|keys| {
+        let request = sides[0].client.blind(keys).expect("a request");
+        to_bytes(&sides[0].context(), &request).expect("bytes").to_vec()
+    });
+    Target::containers(readers, seeds.into())
+}
+
+/// What the server sends back.
+pub fn blind_replies() -> Target {
+    let sides = [Sides::hiding()];
+    let request = sides[0].client.blind(&["golden"]).expect("a request");
+    let reply = sides[0].help(&request).expect("a reply");
+    assert_eq!(sides[0].client.unblind(&reply, &["golden"]).expect("hidden keys").wanted(), sides[0].wanted());
+    let seeds = vec![to_bytes(&sides[0].context(), &reply).expect("bytes").to_vec()];
+    let readers = readers(&sides, |sides, reply: BlindReply| {
+        assert!(!reply.points().is_empty(), "a reply to nothing");
+        for keys in [&["golden"][..], &["golden", "other"]] {
+            sides.client.unblind(&reply, keys).inspect_err(|error| refused(error)).ok();
+        }
+    });
+    Target::containers(readers, seeds)
 }
 
 pub fn answers() -> Target {
@@ -193,7 +239,12 @@ pub fn schemas() -> Target {
     Schema::from_json(rows.as_bytes()).expect("rows by number");
     // Rings are shared for as long as someone holds them.
     let held = Sides::all();
-    let seeds = vec![SCHEMA.as_bytes().to_vec(), rows.into_bytes(), HIDDEN_SCHEMA.as_bytes().to_vec()];
+    let seeds = vec![
+        SCHEMA.as_bytes().to_vec(),
+        rows.into_bytes(),
+        HIDDEN_SCHEMA.as_bytes().to_vec(),
+        LONG_TAG_SCHEMA.as_bytes().to_vec(),
+    ];
     Target::text(seeds, FILES, move |text| {
         let (schema, setting) = match Schema::from_json(text) {
             Ok(schema) => schema,

@@ -23,6 +23,11 @@ pub enum TableCommand {
     Remove(RemoveArgs),
     /// Client: make a secret key and the evaluation keys for the schema of a table.
     Keygen(KeygenArgs),
+    /// Client, if keys are hidden: blind the keys of rows, so that the server can help without
+    /// learning them. Comes before `query`.
+    Blind(BlindArgs),
+    /// Server, if keys are hidden: help a client with its blind request.
+    BlindEvaluate(BlindEvaluateArgs),
     /// Client: encrypt a question for rows.
     Query(QueryArgs),
     /// Server: answer a query.
@@ -69,6 +74,11 @@ pub struct WishArgs {
     /// Leave room for this many rows in total.
     #[arg(long, value_name = "N")]
     pub room: Option<usize>,
+    /// The bits of the tag of each key. 64 saves 8 bytes for each row on the server, but whoever may
+    /// add rows can find two keys with one tag (2^32 hashes), of which the later replaces the
+    /// earlier without an error. Hidden keys have 128.
+    #[arg(long, value_name = "BITS", value_parser = ["64", "128"], requires = "key")]
+    pub tag_bits: Option<String>,
 }
 
 /// Arguments of `table build`.
@@ -87,7 +97,7 @@ pub struct BuildArgs {
     /// Keep the schema of an existing table (its directory, or its schema.json), so that its
     /// clients continue without a change. Without --like a table has a new schema, which every
     /// client must accept.
-    #[arg(long, value_name = "PATH", conflicts_with_all = ["most_keys", "most_query", "most_answer", "room"])]
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["most_keys", "most_query", "most_answer", "room", "tag_bits"])]
     pub like: Option<PathBuf>,
     /// Hide the keys of rows with the OPRF key in this file (RFC 9497). The file is made if it is
     /// missing, except with --like. A client then learns only the rows that the service helps it to
@@ -164,6 +174,48 @@ pub struct KeygenArgs {
     pub seal: SealArgs,
 }
 
+/// Arguments of `table blind`.
+#[derive(Debug, Args)]
+pub struct BlindArgs {
+    /// The schema that the server published.
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
+    /// The key of a row (any number of times).
+    #[arg(long = "query", value_name = "VALUE", allow_hyphen_values = true, required = true)]
+    pub keys: Vec<String>,
+    /// The blind request to write, for the server. It reveals the number of keys only.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `table blind-evaluate`.
+#[derive(Debug, Args)]
+pub struct BlindEvaluateArgs {
+    /// The directory of the prepared table.
+    #[arg(long, value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The OPRF key that hides the keys of the table.
+    #[arg(long, value_name = "FILE")]
+    pub oprf_key: PathBuf,
+    /// The blind request of a client.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The blind reply to write. With each key in it, the client can test one guess of a key.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// The help of a server whose table hides its keys.
+#[derive(Debug, Args)]
+pub struct BlindReplyArgs {
+    /// If keys are hidden: the server's reply to the blind request for the same keys in the same
+    /// order (`table blind`). It serves any number of questions for them.
+    #[arg(long, value_name = "FILE", conflicts_with = "rows")]
+    pub blind_reply: Option<PathBuf>,
+}
+
 /// Arguments of `table query`.
 #[derive(Debug, Args)]
 pub struct QueryArgs {
@@ -174,6 +226,8 @@ pub struct QueryArgs {
     pub with: SecretKeyArgs,
     #[command(flatten)]
     pub wanted: WantedArgs,
+    #[command(flatten)]
+    pub hidden: BlindReplyArgs,
     /// The query file to write.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -206,6 +260,8 @@ pub struct DecryptArgs {
     pub with: SecretKeyArgs,
     #[command(flatten)]
     pub wanted: WantedArgs,
+    #[command(flatten)]
+    pub hidden: BlindReplyArgs,
     /// The answer file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,

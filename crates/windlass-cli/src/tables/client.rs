@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use windlass::lookup::decode_record;
 use windlass::wire::{Passphrase, WireError};
-use windlass_retrieval::{Answer, Client, KeyContext, Query, Schema, Setting, TableContext, size};
+use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, size};
 
 use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
+use super::asked::Asked;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};
@@ -77,16 +78,8 @@ pub fn make_keys(
 }
 
 /// A client with the secret key of a file.
-fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &SecretFile<'_>) -> Result<Client> {
-    if schema.oprf.is_some() {
-        return Err(windlass_retrieval::Error::HiddenKeys.into());
-    }
+pub fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &SecretFile<'_>) -> Result<Client> {
     Ok(Client::with_secret(schema, setting, secret.key(&KeyContext::new(setting))?)?)
-}
-
-/// The query for the rows that are wanted.
-fn ask(client: &Client, wanted: &WantedArgs) -> Result<Query> {
-    Ok(client.query(&wanted.wanted())?)
 }
 
 /// `windlass table query`.
@@ -97,8 +90,10 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let bits = security_bits(&setting);
     tell_security("parameters of", bits, "", quiet);
     let secret = args.with.open(&KeyContext::new(&setting))?;
-    let bytes = stages
-        .run("query", "encrypting the question", || make_query(schema, &setting, &secret, &args.wanted, &args.out))?;
+    let reply = args.hidden.blind_reply.as_deref();
+    let bytes = stages.run("query", "encrypting the question", || {
+        make_query(schema, &setting, &secret, (&args.wanted, reply), &args.out)
+    })?;
     let mut report = Report::default();
     report.line("the question is encrypted");
     report.field("security_bits", bits);
@@ -107,17 +102,18 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// Writes a query.
+/// Writes a query for rows; a blind reply hides their keys.
 pub fn make_query(
     schema: Schema,
     setting: &Arc<Setting>,
     secret: &SecretFile<'_>,
-    wanted: &WantedArgs,
+    (wanted, reply): (&WantedArgs, Option<&Path>),
     out: &Path,
 ) -> Result<u64> {
     let context = TableContext::new(setting, &schema);
     let client = client_of(schema, setting, secret)?;
-    write(out, &context, &ask(&client, wanted)?)
+    let asked = Asked::of(&client, wanted, reply, secret.path())?;
+    write(out, &context, &client.query(&asked.wanted)?)
 }
 
 /// `windlass table decrypt`.
@@ -125,8 +121,9 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
     let secret = args.with.open(&KeyContext::new(&setting))?;
-    let rows = stages
-        .run("decrypt", "decrypting", || read_rows(schema.clone(), &setting, &secret, &args.wanted, &args.input))?;
+    let wanted = (&args.wanted, args.hidden.blind_reply.as_deref());
+    let rows =
+        stages.run("decrypt", "decrypting", || read_rows(schema.clone(), &setting, &secret, wanted, &args.input))?;
     let mut report = Report::default();
     describe(&schema, &args.wanted, &rows, &mut report)?;
     report.seconds(stages.seconds());
@@ -138,13 +135,14 @@ pub fn read_rows(
     schema: Schema,
     setting: &Arc<Setting>,
     secret: &SecretFile<'_>,
-    wanted: &WantedArgs,
+    (wanted, reply): (&WantedArgs, Option<&Path>),
     answer: &Path,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let context = TableContext::new(setting, &schema);
     let client = client_of(schema, setting, secret)?;
+    let asked = Asked::of(&client, wanted, reply, secret.path())?;
     let answer: Answer = read_for(answer, &context, (client.secret().key_id(), secret.path()))?;
-    Ok(client.read(&answer, &wanted.wanted())?)
+    asked.open(client.read(&answer, &asked.wanted)?)
 }
 
 /// Prints rows, field by field.

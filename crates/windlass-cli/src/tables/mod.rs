@@ -1,6 +1,8 @@
 //! `windlass table`: lookups in tables of any size.
 
 mod args;
+mod asked;
+mod blind;
 mod client;
 mod planning;
 mod server;
@@ -21,6 +23,8 @@ pub fn run(command: &TableCommand, quiet: bool) -> Result<Report> {
         TableCommand::Set(args) => server::set(args, quiet),
         TableCommand::Remove(args) => server::remove(args, quiet),
         TableCommand::Keygen(args) => client::keygen(args, quiet),
+        TableCommand::Blind(args) => blind::blind(args, quiet),
+        TableCommand::BlindEvaluate(args) => blind::evaluate(args, quiet),
         TableCommand::Query(args) => client::query(args, quiet),
         TableCommand::Answer(args) => server::answer(args, quiet),
         TableCommand::Decrypt(args) => client::decrypt(args, quiet),

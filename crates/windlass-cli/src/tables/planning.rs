@@ -19,7 +19,9 @@ pub fn slack(attempt: u32) -> f64 {
 
 impl WishArgs {
     pub fn wish(&self) -> Wish {
-        Wish { keys: self.most_keys, query: self.most_query, answer: self.most_answer, room: self.room }
+        // The parser takes 64 and 128 only.
+        let tag_bits = self.tag_bits.as_deref().and_then(|bits| bits.parse().ok());
+        Wish { keys: self.most_keys, query: self.most_query, answer: self.most_answer, room: self.room, tag_bits }
     }
 }
 

@@ -40,11 +40,11 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     stages.run("keygen", "making keys", || make_keys(schema.clone(), &setting, &outputs, None))?;
     let secret = at(SECRET);
     stages.run("query", "encrypting the question", || {
-        make_query(schema.clone(), &setting, &SecretFile::read(&secret)?, &wanted, &at(QUERY))
+        make_query(schema.clone(), &setting, &SecretFile::read(&secret)?, (&wanted, None), &at(QUERY))
     })?;
     make_answer(&table, &at(EVALUATION), &at(QUERY), &at(ANSWER), &mut stages)?;
     let rows = stages.run("decrypt", "decrypting", || {
-        read_rows(schema.clone(), &setting, &SecretFile::read(&secret)?, &wanted, &at(ANSWER))
+        read_rows(schema.clone(), &setting, &SecretFile::read(&secret)?, (&wanted, None), &at(ANSWER))
     })?;
     if rows[0].as_ref() != Some(row) {
         return Err(CliError::RowDiffers);

@@ -122,9 +122,6 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
         let told = fail(at, &format!("table {line} --oprf-key t.csv"));
         assert!(told.contains("t.csv: it is not an OPRF key"), "{told}");
     }
-    succeed(at, "table keygen --schema served/schema.json --out keys");
-    let told = fail(at, "table query --schema served/schema.json --secret-key keys/secret.key --query key-17 --out q");
-    assert!(told.contains("a client needs a service"), "{told}");
     // The next table under the same schema takes the same key.
     let next = succeed(at, "table build --table t.csv --key id --out next --like served --oprf-key oprf.key");
     assert_eq!(next["schema"], built["schema"]);
@@ -135,6 +132,117 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     let told = fail(at, "table plan --rows 1 --bytes 100000 --key id --hidden");
     assert!(told.contains("seals each row as a whole") && told.contains("at most 9676 bytes"), "{told}");
     assert!(fail(at, "table plan --table t.csv --hidden").contains("--key"));
+}
+
+/// A client and a server that only exchange files: a blind request and its reply, then a question.
+#[test]
+fn hidden_keys_are_asked_for_through_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 300);
+    succeed(at, "table build --table t.csv --key id --out served --oprf-key oprf.key");
+    succeed(at, "table build --table t.csv --key id --out other --oprf-key other.key");
+    succeed(at, "table build --table t.csv --key id --out plain");
+    succeed(at, "table keygen --schema served/schema.json --out keys");
+    succeed(at, "table keygen --schema served/schema.json --out theirs");
+    let client = "--schema served/schema.json --secret-key keys/secret.key";
+    let rows = "--query key-17 --query nobody";
+    let helped = "--dir served --oprf-key oprf.key";
+    // Without the exchange both sides say what comes first.
+    for line in [&format!("query {client} {rows} --out no"), &format!("decrypt {client} {rows} --in t.csv")] {
+        let told = fail(at, &format!("table {line}"));
+        assert!(told.contains("table blind") && told.contains("--blind-reply FILE"), "{told}");
+    }
+    let made = succeed(at, &format!("table blind {client} {rows} --out request"));
+    assert!(made["keys"] == 2 && made["security_bits"].as_f64().unwrap() >= 128.0, "{made}");
+    let made = succeed(at, &format!("table blind-evaluate {helped} --in request --out reply"));
+    assert!(made["keys"] == 2 && made["bytes"]["blind_reply"] == 200, "{made}");
+    let ask = |rows: &str, reply: &str, name: &str| {
+        succeed(at, &format!("table query {client} {rows} --blind-reply {reply} --out {name}.q"));
+        let answer = "table answer --dir served --evaluation-keys keys/evaluation.keys";
+        succeed(at, &format!("{answer} --in {name}.q --out {name}.a"));
+        succeed(at, &format!("table decrypt {client} {rows} --blind-reply {reply} --in {name}.a"))["rows"].clone()
+    };
+    // One reply, any number of questions.
+    for name in ["one", "two"] {
+        let found = ask(rows, "reply", name);
+        assert!(found[0]["city"] == "city 119" && found[1].is_null(), "{found}");
+    }
+    // Each file that is missing, or not the one that belongs there, is named.
+    let (evaluate, query) = ("table blind-evaluate --out no --in", format!("table query {client} --out no"));
+    succeed(at, &format!("table blind --schema other/schema.json --secret-key keys/secret.key {rows} --out foreign"));
+    let cases = [
+        (format!("{evaluate} none {helped}"), "none: "),
+        (format!("{evaluate} reply {helped}"), "reply: expected a blind request to a table, but found a blind reply"),
+        (format!("{evaluate} foreign {helped}"), "foreign: "),
+        (format!("{evaluate} request --dir served --oprf-key none"), "none: "),
+        (format!("{evaluate} request --dir served --oprf-key t.csv"), "t.csv: it is not an OPRF key"),
+        (format!("{evaluate} request --dir served --oprf-key other.key"), "other.key: another OPRF key hides the keys"),
+        (format!("{evaluate} request --dir plain --oprf-key oprf.key"), "plain: the keys of this table are not hidden"),
+        (format!("{query} {rows} --blind-reply none"), "none: "),
+        (format!("{query} {rows} --blind-reply request"), "request: expected a blind reply of a table"),
+        (format!("{query} {rows} --blind-reply t.csv"), "t.csv: "),
+        (format!("{query} --query nobody --query key-17 --blind-reply reply"), "reply: the blind reply belongs to"),
+        (
+            format!("{query} --query key-17 --blind-reply reply"),
+            "reply: the blind reply belongs to a request for other",
+        ),
+        (format!("{query} --row 3 --blind-reply reply"), "--blind-reply"),
+        (
+            format!(
+                "table query --schema served/schema.json --secret-key theirs/secret.key {rows} --blind-reply reply --out no"
+            ),
+            "reply: it belongs to another key pair than theirs/secret.key",
+        ),
+        (
+            format!(
+                "table query --schema plain/schema.json --secret-key keys/secret.key {rows} --blind-reply reply --out no"
+            ),
+            "reply: the keys of this table are not hidden",
+        ),
+        (
+            format!("table blind --schema plain/schema.json --secret-key keys/secret.key {rows} --out no"),
+            "plain/schema.json: the keys of this table are not hidden",
+        ),
+        (format!("table blind {client} --out no"), "--query"),
+        (format!("table blind {client} {rows} --out request"), "request: "),
+    ];
+    for (line, part) in cases {
+        let told = fail(at, &line);
+        assert!(told.contains(part) && !at.join("no").exists(), "windlass {line}: {told}");
+    }
+}
+
+/// Tags have 128 bits unless a table is planned with 64; `--like` keeps those of the known schema.
+#[test]
+fn tags_of_64_bits_are_an_option() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 60);
+    let text = |dir: &str| std::fs::read_to_string(at.join(dir).join("schema.json")).unwrap();
+    succeed(at, "table build --table t.csv --key id --out long");
+    assert!(text("long").contains("\"version\": 4") && text("long").contains("\"tag_bytes\": 16"));
+    let told = succeed(at, "table build --table t.csv --key id --out short --tag-bits 64")["plan"].to_string();
+    assert!(told.contains("tags of 64 bits") && text("short").contains("\"version\": 1"), "{told}");
+    succeed(at, "table build --table t.csv --key id --out next --like short");
+    assert_eq!(text("next"), text("short"));
+    succeed(at, "table keygen --schema short/schema.json --out keys");
+    for dir in ["short", "next", "long"] {
+        let files = format!("--schema {dir}/schema.json --secret-key keys/secret.key --query key-17");
+        succeed(at, &format!("table query {files} --out {dir}.q"));
+        let keys = "--evaluation-keys keys/evaluation.keys";
+        succeed(at, &format!("table answer --dir {dir} {keys} --in {dir}.q --out {dir}.a"));
+        assert_eq!(succeed(at, &format!("table decrypt {files} --in {dir}.a"))["rows"][0]["city"], "city 119");
+    }
+    for (line, part) in [
+        ("plan --table t.csv --key id --tag-bits 96", "64, 128"),
+        ("plan --table t.csv --tag-bits 64", "--key"),
+        ("build --table t.csv --key id --out no --like short --tag-bits 64", "--like"),
+        ("build --table t.csv --key id --out no --oprf-key new.key --tag-bits 64", "keys are hidden"),
+    ] {
+        let told = fail(at, &format!("table {line}"));
+        assert!(told.contains(part) && !at.join("no").exists() && !at.join("new.key").exists(), "{line}: {told}");
+    }
 }
 
 /// A fresh key hides the keys of a fresh table alone, and is there when that can be made.
@@ -405,5 +513,7 @@ fn a_plan_states_what_a_build_makes() {
     }
     // A row that no layout takes is refused before layouts are tried.
     let message = fail(at, "table plan --rows 3 --bytes 99999999 --key id");
+    assert!(message.contains("a row by key has at most 2339840 bytes"), "{message}");
+    let message = fail(at, "table plan --rows 3 --bytes 99999999 --key id --tag-bits 64");
     assert!(message.contains("a row by key has at most 2348032 bytes"), "{message}");
 }

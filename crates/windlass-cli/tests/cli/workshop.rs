@@ -14,7 +14,7 @@ use crate::common::succeed;
 
 /// Lines that each make something, in an order in which every line has what it reads: what is
 /// written is below `out/`.
-pub const LINES: [&str; 28] = [
+pub const LINES: [&str; 30] = [
     "schema --table table.csv --key code --params insecure_toy_2048 --out out/schema.json",
     "keygen --schema out/schema.json --insecure --out out/keys",
     "keygen --schema out/schema.json --insecure --passphrase-file words --out out/sealed",
@@ -47,6 +47,8 @@ pub const LINES: [&str; 28] = [
     "table keygen --schema out/served/schema.json --out out/client",
     "table query --schema out/served/schema.json --secret-key out/client/secret.key --query 2 --out out/asked.bin",
     "table answer --dir out/served --evaluation-keys out/client/evaluation.keys --in out/asked.bin --out out/told.bin",
+    "table blind --schema hiding/schema.json --secret-key client/secret.key --query 2 --out out/blind.bin",
+    "table blind-evaluate --dir hiding --oprf-key oprf.key --in blind.bin --out out/helped.bin",
 ];
 
 /// All lines have run here once; their inputs and outputs, and how long each took.
@@ -71,6 +73,10 @@ pub static WORKSHOP: LazyLock<Workshop> = LazyLock::new(|| {
         fs::write(at.join(name), text).unwrap();
     }
     fs::create_dir(at.join("out")).unwrap();
+    // A table with hidden keys, and a client of it.
+    succeed(at, "table build --table table.csv --key code --oprf-key oprf.key --out hiding");
+    succeed(at, "table keygen --schema hiding/schema.json --out client");
+    succeed(at, "table blind --schema hiding/schema.json --secret-key client/secret.key --query 3 --out blind.bin");
     let timed = |line: &'static str| {
         let start = Instant::now();
         succeed(at, line);

@@ -32,10 +32,12 @@ fn plans_keep_their_promises() {
 /// The remedy for a row that is too long is not to cut the table.
 #[test]
 fn rows_that_are_too_long_are_refused_with_what_helps() {
-    for (keyed, most) in [(true, longest_row(true)), (false, longest_row(false))] {
+    for bits in [Some(64), Some(128), None] {
+        let (keyed, most) = (bits.is_some(), longest_row(bits.map(|bits| bits as usize / 8)));
+        let wish = Wish { tag_bits: bits, ..Wish::default() };
         let plan = |longest| {
             let rows = statistics(1, longest, false);
-            if keyed { Plan::keywords(rows, "5eed", 1.0, &Wish::default()) } else { Plan::rows(rows, &Wish::default()) }
+            if keyed { Plan::keywords(rows, "5eed", 1.0, &wish) } else { Plan::rows(rows, &wish) }
         };
         assert!(plan(most).is_ok(), "{most} bytes fit");
         assert!(most > if keyed { 2_000_000 } else { 8_000_000 }, "{most}");
@@ -75,13 +77,58 @@ fn plans_have_the_room_that_was_wished_for() {
 #[test]
 fn limits_of_sizes_are_kept_or_refused() {
     let rows = statistics(100_000, 2, true);
-    let wish = Wish { keys: Some(681_000), query: Some(28_000), answer: Some(23_000), room: None };
+    let wish = Wish { keys: Some(681_000), query: Some(28_000), answer: Some(23_000), ..Wish::default() };
     let plan = Plan::keywords(rows, "5eed", 1.0, &wish).unwrap();
     println!("{}", plan.explain());
     assert!(plan.sizes.keys <= 681_000 && plan.traffic[0] <= 28_000 && plan.traffic[1] <= 23_000);
     let wish = Wish { keys: Some(1000), ..wish };
     assert!(matches!(Plan::keywords(rows, "5eed", 1.0, &wish), Err(Error::NoPlan { .. })));
     assert!(matches!(Plan::rows(statistics(0, 0, false), &wish), Err(Error::Empty)));
+}
+
+/// Tags have 128 bits unless a plan says otherwise, and a hidden key has no other tag.
+#[test]
+fn bits_of_tags_are_chosen_and_others_are_refused() {
+    let rows = statistics(1000, 10, true);
+    let wish = |tag_bits| Wish { tag_bits, ..Wish::default() };
+    for (bits, bytes) in [(None, 16), (Some(64), 8), (Some(128), 16)] {
+        let plan = Plan::keywords(rows, "5eed", 1.0, &wish(bits)).unwrap();
+        let Contents::Keywords(layout) = &plan.schema.contents else { panic!("rows by key") };
+        assert_eq!(layout.tag_bytes, bytes, "{bits:?}");
+        assert!(plan.explain().contains(&format!("tags of {} bits", 8 * bytes)), "{}", plan.explain());
+    }
+    for bits in [0, 8, 63, 256, u32::MAX] {
+        let told = Plan::keywords(rows, "5eed", 1.0, &wish(Some(bits))).unwrap_err().to_string();
+        assert!(told.contains("the bits of a tag") && told.contains("64 or 128"), "{told}");
+    }
+    let told = Plan::hidden(rows, &[1; 32], "5eed", 1.0, &wish(Some(64))).unwrap_err().to_string();
+    assert!(told.contains("keys are hidden"), "{told}");
+    assert!(Plan::hidden(rows, &[1; 32], "5eed", 1.0, &wish(Some(128))).is_ok());
+}
+
+/// What the two kinds of tags cost: docs/design/0016 states these numbers.
+#[test]
+fn long_tags_cost_space_on_the_server_and_no_traffic() {
+    for (count, longest) in [(200_001, 0), (100_000, 2), (1_000_000, 10), (1_000_000, 100), (1_000_000, 1000)] {
+        let rows = statistics(count, longest, longest > 0);
+        let plan = |bits| Plan::keywords(rows, "5eed", 1.0, &Wish { tag_bits: Some(bits), ..Wish::default() }).unwrap();
+        let [short, long] = [64, 128].map(plan);
+        println!(
+            "{count} x {longest}: keys {} -> {}, query {} -> {}, answer {} -> {}, prepared {} -> {}, seconds {:.4} -> {:.4}",
+            short.sizes.keys,
+            long.sizes.keys,
+            short.traffic[0],
+            long.traffic[0],
+            short.traffic[1],
+            long.traffic[1],
+            short.sizes.prepared,
+            long.sizes.prepared,
+            short.seconds.answer,
+            long.seconds.answer
+        );
+        assert_eq!(short.traffic, long.traffic, "{count} x {longest}");
+        assert!(short.sizes.prepared < long.sizes.prepared && long.sizes.prepared < 2 * short.sizes.prepared);
+    }
 }
 
 fn hidden(count: usize, longest: usize, wish: &Wish) -> Result<Plan> {

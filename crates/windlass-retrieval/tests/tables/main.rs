@@ -147,7 +147,8 @@ fn schemas_that_nobody_makes_are_refused() {
         ("\"base_bits\": 1", "\"base_bits\": 64"),
         ("\"digits\": 2,\n      \"base_bits\": 1", "\"digits\": 8,\n      \"base_bits\": 24"),
         ("\"selections\": 1", "\"selections\": 0"),
-        ("\"version\": 1", "\"version\": 2"),
+        ("\"version\": 4", "\"version\": 2"),
+        ("\"version\": 4", "\"version\": 1"),
         ("windlass-table-schema", "windlass"),
     ] {
         let other = schema.replacen(from, to, 1);

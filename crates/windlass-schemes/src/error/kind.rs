@@ -44,12 +44,16 @@ pub enum Kind {
     SearchQuery,
     /// The encrypted scores of a table's vectors.
     SearchAnswer,
+    /// Blinded keys of rows, for a server that hides the keys of its table.
+    TableBlindRequest,
+    /// What such a server computed from them.
+    TableBlindReply,
 }
 
 impl Kind {
     /// Every kind, its code in a header and its name.
     #[doc(hidden)]
-    pub const ALL: [(Self, u16, &'static str); 19] = [
+    pub const ALL: [(Self, u16, &'static str); 21] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -69,6 +73,8 @@ impl Kind {
         (Self::EncryptedScores, 17, "encrypted scores of a model"),
         (Self::SearchQuery, 18, "a query of a search"),
         (Self::SearchAnswer, 19, "an answer of a search"),
+        (Self::TableBlindRequest, 20, "a blind request to a table"),
+        (Self::TableBlindReply, 21, "a blind reply of a table"),
     ];
 
     /// Whether only its owner may read it.
