@@ -146,7 +146,7 @@ impl Ready {
             slot_bits,
             security_bits: preset.params.rlwe().security().bits,
             ephemeral_security_bits: plan.ephemeral_security_bits(),
-            failure_bits: preset.spec.failure_bits,
+            failure_bits: plan.formula().failure_bits,
             plan_seconds: self.plan_seconds,
             key_seconds: self.key_seconds,
             table_seconds: self.table_seconds,
