@@ -135,9 +135,9 @@ impl PyCiphertext {
         Self { setting, parts, layout, numbers, elements: self.elements, clean, spread: false, server }
     }
 
-    /// The same array, whose ciphertexts hold their entry in every slot if `spread`.
+    /// The same array, whose ciphertexts hold their entry in every slot if `spread`: not zeros, then.
     pub fn with_spread(self, spread: bool) -> Self {
-        Self { spread, ..self }
+        Self { spread, clean: self.clean && !spread, ..self }
     }
 
     /// The same ciphertext with a server.
