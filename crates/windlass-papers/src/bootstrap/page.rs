@@ -296,7 +296,7 @@ mod tests {
         }
     }
 
-    /// What a paper publishes of a preset stands beside ours, if that was measured.
+    /// A published time of a preset is compared with ours, if that was measured.
     #[test]
     fn every_published_time_is_compared() {
         let todays = Presets::todays().unwrap().of(&Records::committed().measured);

@@ -53,7 +53,7 @@ impl Depth {
         *counted = counted.saturating_add(count);
     }
 
-    /// Adds a mask on the entries, unless zeros stand beside them.
+    /// Adds a mask on the entries, unless the slots beside them hold zeros.
     fn mask<F: Family>(&mut self) {
         if std::mem::take(&mut self.littered) {
             self.multiply_constants::<F>(1);

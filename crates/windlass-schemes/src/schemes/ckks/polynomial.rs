@@ -115,8 +115,8 @@ impl Polynomial {
 
     /// Whether the slots beside the entries are cleared before anything else, which takes a
     /// rescaling: nothing else is done to them, and they may be larger than the entries or, if these
-    /// are in −1..1, anything but zero. Nobody knows whether a value there is real, and |T_k(z)| is
-    /// up to (1 + √2)^k for |z| ≤ 1.
+    /// are in −1..1, anything but zero. The library does not know whether a value there is real, and
+    /// |T_k(z)| is up to (1 + √2)^k for |z| ≤ 1.
     fn clears(&self, x: &Ciphertext) -> bool {
         let most = match self.basis {
             PowerBasis::Chebyshev { .. } => 0.0,

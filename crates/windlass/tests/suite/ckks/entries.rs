@@ -100,7 +100,7 @@ fn polynomials_after_a_folded_matrix() {
     check("powers", &client, &value, &[cube.value(product)]);
 }
 
-/// |T_9(0.9i)| is about 970. The entries are real, but nobody knows that of the slots beside them.
+/// |T_9(0.9i)| is about 970. The entries are real; the slots beside them need not be.
 #[test]
 fn imaginary_slots_beside_real_entries() {
     let (client, server) = parties(&spec(256, 40, 7), &[]);
