@@ -103,8 +103,9 @@ def test_keys_of_a_rule(boot: World) -> None:
     assert pickle.loads(pickle.dumps(few)) == few != free
     most = boot.context.bootstrapping(max_keys=len(few.required_keys))
     assert len(most.required_keys) <= len(few.required_keys)
-    with pytest.raises(wl.BootstrapError, match="every plan needs at least"):
+    with pytest.raises(wl.BootstrapError, match="every plan needs at least") as caught:
         boot.context.bootstrapping(max_keys=0)
+    assert "(max_keys)" in str(caught.value) and "::" not in str(caught.value)
     world = make(boot.context, few)
     x = world.server.receive(world.client.encrypt([2, 3]))
     np.testing.assert_array_equal(world.decrypt(x.refresh(progress=False))[:2], [2, 3])

@@ -152,6 +152,68 @@ def test_depth_of_integers_by_circuits() -> None:
         wl.Context.plan(for_=[wl.Context.approximate(depth=1).linear([[0.5]])])
 
 
+P = np.polynomial.Polynomial([0.5, 0.25, 0.125, 0.1])
+ON_UNIT = Chebyshev([0.1, 0.5, 0.2, 0.3], domain=[-1, 1])
+ODD = Chebyshev([0.0, 0.9, 0.0, 0.1], domain=[-1, 1])
+
+
+@pytest.mark.parametrize("p", [P, Chebyshev([0.5, 0.4, -0.5, 0.1], domain=[-4, 3]), ODD])
+def test_planned_depth_clears_what_a_polynomial_leaves_before_a_sum(
+    rng: np.random.Generator, p: Any
+) -> None:
+    sum_of = wl.Context.approximate(depth=1).sum(100)
+    context = wl.Context.approximate(for_=[p, sum_of])
+    assert context.depth == context.polynomial(p).depth + (p is not ODD)
+    world = make(context, context.polynomial(p), context.sum(100))
+    values = rng.uniform(-1, 1, 100)
+    y = context.polynomial(p)(world.encrypt(values)).sum()
+    np.testing.assert_allclose(world.decrypt(y), p(values).sum(), atol=1e-4)
+
+
+def test_planned_depth_clears_what_a_polynomial_leaves_before_copies_and_polynomials(
+    rng: np.random.Generator,
+) -> None:
+    tall = rng.uniform(-1, 1, (1000, 10)) / 10
+    context = wl.Context.approximate(for_=[P, tall])
+    layer, p = context.linear(tall), context.polynomial(P)
+    assert layer.folded and context.depth == p.depth + 2
+    world = make(context, p, layer)
+    values = rng.uniform(-1, 1, 10)
+    y = layer @ p(world.encrypt(values))
+    np.testing.assert_allclose(world.decrypt(y), tall @ P(values), atol=1e-5)
+    # The absolute coefficients of the first sum up to 1.35, so the slots beside the entries may hold that.
+    first = Chebyshev([0.45, 0.3, -0.5, 0.1], domain=[-4, 3])
+    context = wl.Context.approximate(for_=[first, ON_UNIT])
+    p, q = context.polynomial(first), context.polynomial(ON_UNIT)
+    world = make(context, p, q)
+    values = rng.uniform(-1, 1, 100)
+    y = q(p(world.encrypt(values, bound=3.0)).assume_bound(1))
+    np.testing.assert_allclose(world.decrypt(y), ON_UNIT(first(values)), atol=1e-4)
+    # Odd polynomials leave zeros: nothing is cleared between them.
+    context = wl.Context.approximate(for_=[ODD, ODD, ODD])
+    odd = context.polynomial(ODD)
+    assert context.depth == 3 * odd.depth
+    world = make(context, odd)
+    y = odd(odd(odd(world.encrypt(values))))
+    np.testing.assert_allclose(world.decrypt(y), ODD(ODD(ODD(values))), atol=1e-4)
+
+
+def test_planned_integers_are_cleared_before_a_sum() -> None:
+    toy = wl.Context.preset("insecure_toy_256")
+    coefficients = [1, 2, 0, 3]
+    context = wl.Context.plan(for_=[toy.polynomial(coefficients), toy.sum(100)])
+    assert context.parameters_json() == wl.Context.plan(depth=2, linear_maps=1).parameters_json()
+    p = context.polynomial(coefficients)
+    world = make(context, p, context.sum(100))
+    values = np.arange(100) % 7
+    y = p(world.encrypt(values)).sum()
+    assert world.decrypt(y) == (1 + 2 * values + 3 * values**3).sum()
+    with pytest.raises(wl.CapacityExhausted, match="depth=") as caught:
+        for _ in range(9):
+            y = y * y
+    assert "modulus chain" not in str(caught.value)
+
+
 def test_large_factors() -> None:
     context = wl.Context.approximate(depth=2, value_bits=60)
     world = make(context)

@@ -94,6 +94,17 @@ impl PolynomialPlan {
         self.depth
     }
 
+    /// Whether there is no constant, so that 0 goes to 0.
+    pub fn keeps_zero(&self) -> bool {
+        let mut piece = &self.body;
+        loop {
+            match piece {
+                Piece::Leaf(terms) => return terms.iter().all(|&(power, _)| power > 0),
+                Piece::Split { low, .. } => piece = low,
+            }
+        }
+    }
+
     /// `f(x)`, slot by slot and more generally in the plaintext ring.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.apply_sharing(evaluator, x, &mut BTreeMap::new())

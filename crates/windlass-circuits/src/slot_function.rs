@@ -220,6 +220,11 @@ impl SlotFunction {
         self.polynomial.depth() + self.power().map_or(0, |power| power.depth())
     }
 
+    /// Whether 0 goes to 0.
+    pub fn keeps_zero(&self) -> bool {
+        self.polynomial.keeps_zero() != self.indicator
+    }
+
     fn power(&self) -> Option<Power> {
         self.indicator.then_some(Power { exponent: self.prime - 1 })
     }

@@ -126,16 +126,18 @@ impl PyCiphertext {
         Self { setting, parts, layout, numbers, elements, clean, spread: false, server: None }
     }
 
-    /// What was computed from this one.
+    /// What was computed from this one. It is clean, too, if bounds show it or the entries fill
+    /// their ciphertexts.
     pub fn result(&self, parts: Parts, layout: Layout, numbers: Numbers, clean: bool) -> Self {
         let (setting, server) = (Arc::clone(&self.setting), self.server.clone());
         let parts = Arc::new(parts.of(&layout, setting.slots(), clean));
+        let clean = clean || parts.are_clean() || layout.length.is_multiple_of(setting.slots());
         Self { setting, parts, layout, numbers, elements: self.elements, clean, spread: false, server }
     }
 
-    /// The same array, whose ciphertexts hold their entry in every slot if `spread`.
+    /// The same array, whose ciphertexts hold their entry in every slot if `spread`: not zeros, then.
     pub fn with_spread(self, spread: bool) -> Self {
-        Self { spread, ..self }
+        Self { spread, clean: self.clean && !spread, ..self }
     }
 
     /// The same ciphertext with a server.

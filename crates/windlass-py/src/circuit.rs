@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use windlass::circuits::{Comparison, Polynomial, PolynomialPlan, Power, SlotFunction, TracePlan};
 use windlass::needs::KeyRequest;
 use windlass::rlwe::Limits;
-use windlass::{Depth, Error, Exact, NeedsKeys, Result, Step};
+use windlass::{Approximate, Depth, Error, Exact, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::plain;
@@ -145,7 +145,8 @@ impl PyCircuit {
             Body::Function(own) => own.add_to(depth),
             Body::Power(own) => own.add_to(depth),
             Body::Comparison(own) => own.add_to(depth),
-            Body::Sum(own) => Step::<Exact>::add_to(&**own, depth),
+            Body::Sum(own) if self.setting.is_exact() => Step::<Exact>::add_to(&**own, depth),
+            Body::Sum(own) => Step::<Approximate>::add_to(&**own, depth),
         }
     }
 
@@ -155,16 +156,12 @@ impl PyCircuit {
 
     /// Whether 0 goes to 0.
     fn keeps_zero(&self) -> bool {
-        match &self.recipe {
-            Recipe::Polynomial(coefficients) => coefficients.first().is_none_or(|&c| c == 0),
-            Recipe::RealPolynomial { coefficients, interval: None } => coefficients.first().is_none_or(|&c| c == 0.0),
-            Recipe::Table { values, start } => start
-                .checked_neg()
-                .and_then(|zero| usize::try_from(zero).ok())
-                .and_then(|zero| values.get(zero))
-                .is_some_and(|&value| value == 0),
-            Recipe::Power(_) => true,
-            _ => false,
+        match &*self.body {
+            Body::Polynomial(own) => own.keeps_zero(),
+            Body::RealPolynomial(own) => own.keeps_zero(),
+            Body::Function(own) => own.keeps_zero(),
+            Body::Power(_) => true,
+            Body::Comparison(_) | Body::Sum(_) => false,
         }
     }
 
@@ -295,9 +292,9 @@ impl PyCircuit {
     }
 
     /// The number of products in sequence. For CKKS, the levels that a polynomial or a sum takes. A
-    /// polynomial takes one more if the slots beside the entries must be cleared first: after a
-    /// folded matrix (:attr:`LinearPlan.folded`) or a sum, for polynomials in powers and for the
-    /// interval (-1, 1).
+    /// polynomial in powers or on the interval (-1, 1), and a sum, take one more if the slots beside
+    /// the entries must be cleared first: after a folded matrix (:attr:`LinearPlan.folded`), a sum,
+    /// or a polynomial that is not 0 at 0. ``for_`` of :meth:`Context.approximate` counts that.
     #[getter]
     fn depth(&self) -> usize {
         self.body.depth()

@@ -173,7 +173,8 @@ impl PyContext {
     /// for_ : sequence, optional
     ///     Instead of ``depth``: the steps of the computation in order. A step is a matrix (an
     ///     array of two dimensions), a polynomial of ``numpy.polynomial``, a number of products, or
-    ///     a circuit or layer of another CKKS context.
+    ///     a circuit or layer of another CKKS context. A level is added where a step must clear
+    ///     what the steps before it leave in the slots beside the entries.
     ///
     /// Raises
     /// ------

@@ -31,31 +31,72 @@ pub fn plain(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
     exception(py, class, message.into(), |_| Ok(()))
 }
 
+/// Words of the library's messages, and what a reader of Python has for them.
+const WORDS: [(&str, &str); 29] = [
+    ("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)"),
+    (
+        "give the plan of context.bootstrapping() to context.generate_keys",
+        "name context.bootstrapping() when the keys are made: context.generate_keys(bootstrapping, ...)",
+    ),
+    (
+        "name needs::Products when the keys are made: context.generate_keys([&Products, ..])",
+        "name context.products() when the keys are made: context.generate_keys(context.products(), ...)",
+    ),
+    ("Context::plan_any_depth", "Context.plan(unlimited=True)"),
+    (", or call assume_integers() if you know that every slot holds one", ""),
+    ("CkksSpec::secure with value_bits = ", "Context.approximate with value_bits="),
+    ("call Ciphertext::with_magnitude(", "call x.assume_bound("),
+    ("a bound that was assumed for it", "a bound that was assumed for it (assume_bound)"),
+    ("it states, in slot ", "it states, at index "),
+    ("it states, first in slot ", "it states, first at index "),
+    (" slots in all): it was made", " numbers in all): it was made"),
+    (
+        "a polynomial takes Polynomial::depth()",
+        "a polynomial takes its .depth; Context.approximate(for_=[...]) adds up the depths of circuits",
+    ),
+    ("Choose parameters of depth ", "Choose Context.approximate with depth="),
+    (
+        "choose a longer modulus chain, or refresh",
+        "plan for a larger depth (Context.plan with depth=..., or for_=[...] with the steps), or refresh",
+    ),
+    // Bootstrapping.
+    (
+        "make all keys of BootstrapPlan::required_keys",
+        "name this bootstrapping when the keys are made: context.generate_keys(bootstrapping, ...)",
+    ),
+    (
+        "make it with BootstrapPlan::add_keys",
+        "name this bootstrapping when the keys are made: context.generate_keys(bootstrapping, ...)",
+    ),
+    (
+        "plan Mode::Packed, or call Ciphertext::assume_integers() if you know that every slot holds an integer",
+        "use context.bootstrapping(packed=True)",
+    ),
+    (
+        "use a larger BootstrapSpec::ephemeral_weight, or parameters with Assurance::Insecure",
+        "use parameters with a larger ephemeral_weight, or whose name begins with 'insecure'",
+    ),
+    ("or use parameters with Assurance::Insecure", "or use parameters whose name begins with 'insecure'"),
+    ("(BootstrapSpec::max_keys)", "(max_keys)"),
+    ("use Partition::Standard", "use partition=\"standard\""),
+    ("use another transform, or Mode::Thin", "use another transform, or packed=False"),
+    ("use Transform::AUTOMATIC", "use transform=\"automatic\""),
+    ("use Transform::RADIX2", "use transform=\"radix2\""),
+    ("use Unpacking::Monomials", "use unpacking=\"monomials\""),
+    ("use Unpacking::Constants", "use unpacking=\"constants\""),
+    // Security.
+    ("or choose Assurance::Insecure with a name", "or begin the name of the set with 'insecure'"),
+    // A single key is missing only if a file held others.
+    (
+        "make it with EvaluationKeys::add_galois(&secret_key, ",
+        "name a circuit that needs it in generate_keys (element ",
+    ),
+    (", level, &mut rng)", ")"),
+];
+
 /// The words of a message as they are in Python.
 fn in_python(message: &str) -> String {
-    message
-        .replace("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)")
-        .replace(
-            "give the plan of context.bootstrapping() to context.generate_keys",
-            "name context.bootstrapping() when the keys are made: context.generate_keys(bootstrapping, ...)",
-        )
-        .replace(
-            "name needs::Products when the keys are made: context.generate_keys([&Products, ..])",
-            "name context.products() when the keys are made: context.generate_keys(context.products(), ...)",
-        )
-        .replace("Context::plan_any_depth", "Context.plan(unlimited=True)")
-        .replace(", or call assume_integers() if you know that every slot holds one", "")
-        .replace("CkksSpec::secure with value_bits = ", "Context.approximate with value_bits=")
-        .replace("call Ciphertext::with_magnitude(", "call x.assume_bound(")
-        .replace("a bound that was assumed for it", "a bound that was assumed for it (assume_bound)")
-        .replace("it states, in slot ", "it states, at index ")
-        .replace("it states, first in slot ", "it states, first at index ")
-        .replace(" slots in all): it was made", " numbers in all): it was made")
-        .replace(
-            "a polynomial takes Polynomial::depth()",
-            "a polynomial takes its .depth; Context.approximate(for_=[...]) adds up the depths of circuits",
-        )
-        .replace("Choose parameters of depth ", "Choose Context.approximate with depth=")
+    WORDS.iter().fold(message.to_owned(), |text, (ours, python)| text.replace(ours, python))
 }
 
 /// The exception for an error of the library.

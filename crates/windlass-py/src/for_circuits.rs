@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use windlass::circuits::{Polynomial, PolynomialPlan};
-use windlass::{AnyMatrix, Approximate, Depth, Exact, Step};
+use windlass::{Approximate, Depth, Exact, MatrixShape, Step};
 
 use crate::circuit::PyCircuit;
 use crate::error::{plain, raise};
@@ -67,10 +67,10 @@ fn add(depth: &mut Depth, item: &Bound<'_, PyAny>, exact: bool) -> PyResult<()> 
         Step::<Exact>::add_to(&products, depth);
     } else if let Some(polynomial) = NumpyPolynomial::of(item)? {
         polynomial.add_to(py, depth, exact)?;
-    } else if values(item, exact).is_ok_and(|array| array.shape().len() == 2) {
+    } else if let Some(shape) = shape_of(item, exact) {
         match exact {
-            true => Step::<Exact>::add_to(&AnyMatrix, depth),
-            false => Step::<Approximate>::add_to(&AnyMatrix, depth),
+            true => Step::<Exact>::add_to(&shape, depth),
+            false => Step::<Approximate>::add_to(&shape, depth),
         }
     } else {
         return Err(plain(
@@ -80,6 +80,14 @@ fn add(depth: &mut Depth, item: &Bound<'_, PyAny>, exact: bool) -> PyResult<()> 
         ));
     }
     Ok(())
+}
+
+/// The shape of an array of two dimensions.
+fn shape_of(item: &Bound<'_, PyAny>, exact: bool) -> Option<MatrixShape> {
+    match values(item, exact).ok()?.shape() {
+        &[rows, columns] => Some(MatrixShape { rows, columns }),
+        _ => None,
+    }
 }
 
 impl NumpyPolynomial<'_> {

@@ -91,8 +91,8 @@ pub mod scoring;
 
 pub use circuits::LinearMap;
 pub use front::{
-    AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, GridCircuit, ListCircuit, Mock, NeedsKeys, Server,
-    SlotPacking, Step, needs,
+    AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, GridCircuit, ListCircuit, MatrixShape, Mock,
+    NeedsKeys, Server, SlotPacking, Step, needs,
 };
 pub use main_result::{MainError, MainResult};
 #[doc(inline)]

@@ -150,7 +150,7 @@ impl Ready {
             slot_bits,
             security_bits: preset.params.rlwe().security().bits,
             ephemeral_security_bits: plan.ephemeral_security_bits(),
-            failure_bits: preset.spec.failure_bits,
+            failure_bits: failure_bits(plan),
             plan_seconds: self.plan_seconds,
             key_seconds: self.key_seconds,
             table_seconds: self.table_seconds,
@@ -168,6 +168,12 @@ impl Ready {
             build: Build::this().and_then(|build| build.name()).ok(),
         }
     }
+}
+
+/// −log2 of the probability that the bound of the front end fails: with the parameters of a paper it
+/// is not what the specification asks for.
+fn failure_bits(plan: &BootstrapPlan) -> f64 {
+    plan.formula().failure_bits
 }
 
 /// Random values in all places.
@@ -265,4 +271,24 @@ fn print_slack(
     });
     bootstrapper.refresh_one(ct, options)?;
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::bootstrap::{BootstrapSpec, Mode};
+    use windlass_papers::bootstrap::appendix_a;
+    use windlass_papers::halevi_shoup_2015::NearPrimePower;
+
+    use super::*;
+
+    /// e, e', α and t of 2015 promise 2^−19 for 18631, whatever is asked for.
+    #[test]
+    fn the_recorded_probability_is_that_of_the_plan() {
+        let BootstrapPreset { params, spec } = BootstrapPreset::named("paper_hs15_18631", Mode::Thin).unwrap();
+        let (found, weight) = appendix_a::published(params.m(), (2, 1)).unwrap();
+        let front_end = NearPrimePower::spec(found).front_end;
+        let published = BootstrapSpec { front_end, ephemeral_weight: weight, ..spec.clone() };
+        let bits = |spec| failure_bits(&plan(&BootstrapPreset { params: params.clone(), spec }).unwrap());
+        assert_eq!((bits(published).round(), bits(spec)), (19.0, 128.0));
+    }
 }

@@ -109,7 +109,7 @@ pub fn table() -> Result<String, Error> {
         "p^r",
         "paper: e, e', α, t",
         "`AppendixA::solve`",
-        "digits e − e' + r: as published, needed",
+        "digits as published (e − e' + r, one fewer for p = 2, r > 2), needed",
         "fails at most 2^−x, x",
         "c_m (paper), C_m (ours)",
         "ours, p^e: weight: digits e",
@@ -136,6 +136,10 @@ mod tests {
             assert!((found.alpha - alpha).abs() <= 0.5e-5, "{found:?}");
             assert_eq!(found.weight, if row.m == 51319 { 61 } else { weight }, "{found:?}");
             assert_eq!(found.spec.conservative, row.remark == CONSERVATIVE);
+            // §5.4: "the digits up to e + r − e' (or up to e + r − e' − 1 if p = 2 and r > 2)".
+            let digits =
+                [(21845, 7), (18631, 7), (28679, 7), (35113, 8), (45551, 3), (51319, 2), (42799, 20), (49981, 20)];
+            assert!(digits.contains(&(row.m, found.digits())), "{found:?}");
         }
     }
 

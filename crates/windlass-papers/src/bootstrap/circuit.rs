@@ -234,7 +234,8 @@ impl Circuit {
         Self { asked, table_cost, ..self }
     }
 
-    /// A cell of a table: front end, transform with both partitions, unpacking, digits.
+    /// A cell of a table: front end, transform with both partitions, unpacking, digits, a table, and
+    /// what was asked for: rows of different requests may be of the same stages.
     pub fn words(&self) -> String {
         let ends = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let (back, there) = (ends(&self.to_coefficients), ends(&self.to_slots));
@@ -246,6 +247,10 @@ impl Circuit {
         if let (Some(table), Some([products, depth])) = (&self.asked.table, self.table_cost) {
             let plural = if products == 1 { "" } else { "s" };
             words.push(format!("table {table} ({products} product{plural}, depth {depth})"));
+        }
+        let asked = self.asked.clone().with_table(None).differences();
+        if !asked.is_empty() {
+            words.push(format!("asked for: {}", asked.join(", ")));
         }
         words.join("; ")
     }
@@ -307,5 +312,7 @@ pub(super) mod tests {
         assert_eq!(serde_json::to_string(&thin).unwrap().find("table"), None);
         let words = packed.words();
         assert!(words.starts_with("prime-power; radix2 (") && words.contains("; monomials; "), "{words}");
+        let asked = "; asked for: transform radix2, partition most-capacity, unpacking monomials, weight 8";
+        assert!(words.ends_with(asked) && !thin.words().contains("asked"), "{words}");
     }
 }

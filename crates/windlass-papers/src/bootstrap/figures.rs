@@ -63,7 +63,8 @@ pub struct Refresh {
     pub security_bits: f64,
     /// λ of the ephemeral key on that day.
     pub ephemeral_security_bits: f64,
-    /// −log2 of the probability that the bound of the front end fails.
+    /// −log2 of the probability that the bound of the front end fails, by the plan. Records before
+    /// 28 November 2026 hold what was asked for, 128; pages compute it again.
     pub failure_bits: f64,
     /// Seconds of planning.
     pub plan_seconds: f64,

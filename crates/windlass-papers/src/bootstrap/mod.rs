@@ -4,6 +4,7 @@ pub mod appendix_a;
 mod chen_han;
 pub mod circuit;
 pub mod digits_table;
+mod failure;
 pub mod figures;
 mod lambda;
 mod missing;

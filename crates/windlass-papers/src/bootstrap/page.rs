@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::chen_han;
 use super::circuit::Circuit;
+use super::failure;
 use super::figures::{self, Measured, net_bits, parts};
 use super::lambda;
 use super::missing;
@@ -23,8 +24,8 @@ const HEAD: &str = "# Bootstrapping: measured\n\n\
      Seconds are those of the median run, of the processor on one thread and of the clock on several;\n\
      \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is that of the\n\
      main and of the ephemeral key, by the tables of today ([attacks](../explanation/attacks.md)). The circuit is front end, transform with\n\
-     the ends of merged stages to the coefficients and to the slots, unpacking, digit method; records\n\
-     before 22 November 2026 do not say it.\n\n\
+     the ends of merged stages to the coefficients and to the slots, unpacking, digit method, and what was\n\
+     asked for by name; records before 22 November 2026 do not say it.\n\n\
      **What is left.** \"Left\" is the capacity of the refreshed ciphertext. \"Net\" is what remains of it for\n\
      circuits: left, less what the next refresh needs at its input, which is its maps to the coefficients\n\
      where they come first, and some bits that stay below everything. Ma et al. publish the second.\n\
@@ -56,10 +57,12 @@ const COLUMNS: [&str; 14] = [
 /// The page.
 pub fn text(all: &Records, presets: &Presets) -> String {
     let (measured, todays) = (&all.measured, &presets.of(&all.measured));
-    let failure = measured.iter().map(|measured| measured.of.failure_bits).fold(f64::INFINITY, f64::min);
     let mut out = String::from(HEAD);
     out.push_str(&by_core(measured, presets));
-    let _ = write!(out, "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n");
+    out.push_str(
+        "\nThe bound of the front end fails with probability at most 2^−128, except in rows that say \"fails with\".\n\
+         A refresh whose bound fails may give a wrong plaintext without an error.\n",
+    );
     out.push_str(&missing::section(all, presets));
     out.push_str(&against_others(todays));
     out.push_str(&against_chen_han(todays));
@@ -147,7 +150,11 @@ fn row(measured: &Measured, [main, ephemeral]: [f64; 2]) -> [String; 14] {
         format!("{:.2}", f.key_bytes as f64 / 1e9),
         format!("{:.1}", f.gigabytes()),
         format!("{:.0}, {:.0}", main.floor(), ephemeral.floor()),
-        f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words),
+        [Some(f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words)), failure::words(f)]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; "),
     ]
 }
 
@@ -276,6 +283,34 @@ mod tests {
         }
     }
 
+    /// Two rows of a table differ in more than their figures.
+    #[test]
+    fn rows_of_different_requests_say_what_differs() {
+        let (all, presets) = (Records::committed(), Presets::todays().unwrap());
+        let mut seen = std::collections::BTreeSet::new();
+        for one in newest(&all.measured).into_iter().filter(|one| one.of.circuit.is_some()) {
+            let [preset, mode, _, threads, .., circuit] = row(one, [0.0; 2]);
+            let chain = format!("{:?} {:?}", presets.chain(&one.of), one.of.moduli());
+            let place = (one.cpu.clone(), chain, preset, mode, threads, circuit);
+            assert!(seen.insert(place.clone()), "two rows are alike: {place:?}");
+        }
+    }
+
+    /// A published time of a preset is compared with ours, if that was measured.
+    #[test]
+    fn every_published_time_is_compared() {
+        let todays = Presets::todays().unwrap().of(&Records::committed().measured);
+        let compared: Vec<(&str, &str)> =
+            comparisons(&todays).iter().map(|one| (one.peer.preset, one.peer.mode)).collect();
+        for place in published::places() {
+            let measured = todays.iter().any(|one| {
+                (&*one.of.preset, &*one.of.mode, one.threads) == (place.0, place.1, 1)
+                    && one.of.asked() == Asked::default()
+            });
+            assert!(!measured || compared.contains(&place), "{place:?} is left out");
+        }
+    }
+
     /// An earlier chain stands only in the second table, for any day.
     #[test]
     fn records_of_other_chains_are_shown_as_such() {
@@ -288,7 +323,7 @@ mod tests {
         let page = text(&Records { measured: vec![todays, other], left_out: Vec::new() }, &presets);
         let at = |text: &str| page.find(text).unwrap();
         assert_eq!(page.matches("2126-01-01").count(), 1);
-        assert!(at("Under earlier chains") < at("2126-01-01") && at("2126-01-01") < at("\nProbability"));
+        assert!(at("Under earlier chains") < at("2126-01-01") && at("2126-01-01") < at("\nThe bound of the front"));
     }
 
     /// Rows of other requests are in the tables of cores and not compared with others. So are rows
@@ -311,7 +346,7 @@ mod tests {
             faster
         };
         let older = one(("paper_ma24_set1_p65537", "thin"), 1.5);
-        let without_peers = one(("paper_ma24_set2_p8191", "thin"), 1.0); // none on this core
+        let without_peers = one(("boot_n32768_p127", "thin"), 1.0);
         let all = [
             older,
             without_peers,

@@ -92,9 +92,11 @@ impl AppendixA {
         Ok(Self { weight: solved.largest_weight(message, noise), ..solved })
     }
 
-    /// The digits that are extracted, e − e' + r.
+    /// The digits that are extracted, e − e' + r; for p = 2 and r > 2 one fewer (§5.3: the r bits of
+    /// a message follow from r − 1 extractions).
     pub fn digits(&self) -> u32 {
-        self.exponent - self.cleared + self.spec.modulus.1
+        let (p, r) = self.spec.modulus;
+        self.exponent - self.cleared + r - u32::from(p == 2 && r > 2)
     }
 
     /// The digits that need extraction: r − 1 fewer.
@@ -240,7 +242,10 @@ mod tests {
         ] {
             let found = solve(m, modulus, bits, conservative).unwrap();
             let most = found.cleared + modulus.1 - 1;
-            assert_eq!(found.exponent - most + modulus.1, found.least_digits());
+            // For p = 2 and r > 2 one bit follows from the others.
+            let follows = u32::from(modulus == (2, 8));
+            assert_eq!(found.exponent - most + modulus.1 - follows, found.least_digits());
+            assert_eq!(found.digits(), found.least_digits() + modulus.1 - 1);
             let message = (modulus.0 as f64).powi(modulus.1 as i32);
             let noise = noise(message, found.weight, Shape::new(m).unwrap().n()) as i128;
             for round in 0..300 {

@@ -1,7 +1,7 @@
 //! The tables of Halevi–Shoup 2018, §9: seconds on an Intel Xeon E5-2698 v3 of 2.3 GHz, for p^r = 2.
 
 use super::measured::Measured;
-use crate::page::Table;
+use crate::page::{Table, or_dash};
 
 /// Of m, whether the dimension is bad; one figure for each column.
 type Row<const COLUMNS: usize> = (u64, bool, [f64; COLUMNS]);
@@ -65,17 +65,36 @@ fn is_of(one: &Measured, m: u64, bad: bool) -> bool {
     (one.of.m, one.of.bad, one.of.p, one.of.r) == (m, bad, 2, 1)
 }
 
-/// Table 1 and our best plan, with any keys, on one thread.
+/// The keys of the paper's default in a dimension of this size: all D − 1 up to 50, baby and giant
+/// steps of ⌈√D⌉ above, and that of θ^{−D} in a bad one.
+fn default_keys(size: usize, bad: bool) -> usize {
+    let babies = (size as f64).sqrt().ceil() as usize;
+    let keys = if size <= 50 { size - 1 } else { babies - 1 + size.div_ceil(babies) - 1 };
+    keys + usize::from(bad)
+}
+
+/// Table 1 and ours on one thread: our plan by the default keys of the ring, which are the paper's,
+/// and our best plan with any keys.
 pub fn table_1(records: &[&Measured]) -> Table {
     let theirs = ["paper, before it", "paper, after it", "times"].map(|name| format!("{name} (Xeon E5-2698 v3)"));
+    let ours = ["Windlass, default keys", "keys", "Windlass, best plan", "keys"].map(String::from);
     let fixed = ["m", "D"].map(String::from);
-    let mut table = Table::new(fixed.into_iter().chain(theirs).chain(["Windlass, best plan".into()]));
-    let best = |r: &&&Measured| (&*r.of.map, &*r.of.column, r.threads) == ("1d", "best", 1);
+    let mut table = Table::new(fixed.into_iter().chain(theirs).chain(["keys of the paper".into()]).chain(ours));
+    let of = |column: &'static str, m: u64, bad: bool| {
+        let is_it =
+            move |r: &&&Measured| (&*r.of.map, &*r.of.column, r.threads) == ("1d", column, 1) && is_of(r, m, bad);
+        records.iter().copied().find(|r| is_it(&r))
+    };
     for (m, bad, [before, after]) in TABLE_1 {
-        let Some(ours) = records.iter().filter(best).find(|r| is_of(r, m, bad)) else { continue };
-        let times = format!("{:.2}", before / after);
-        let theirs = [format!("{before:.2}"), format!("{after:.2}"), times];
-        table.row(ours.of.row().into_iter().chain(theirs).chain([format!("{:.3}", ours.median_s)]));
+        let Some(best) = of("best", m, bad) else { continue };
+        let theirs = [format!("{before:.2}"), format!("{after:.2}"), format!("{:.2}", before / after)];
+        let cells = |one: Option<&Measured>| match one {
+            Some(one) => [format!("{:.3}", one.median_s), one.of.keys.to_string()],
+            None => [(); 2].map(|()| or_dash(None, 0)),
+        };
+        let keys = default_keys(best.of.size, bad).to_string();
+        let ours = cells(of("default", m, bad)).into_iter().chain(cells(Some(best)));
+        table.row(best.of.row().into_iter().chain(theirs).chain([keys]).chain(ours));
     }
     table
 }
@@ -101,6 +120,19 @@ fn table<const COLUMNS: usize>(names: [&str; COLUMNS], rows: &[Row<COLUMNS>], re
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Those of the record of a run in the paper's columns: baby and giant steps above a size of 50,
+    /// all keys below.
+    #[test]
+    fn default_keys_are_those_of_the_papers_columns() {
+        let text = include_str!("../../../windlass-bench/record/amd-epyc-zen5/linear-2026-11-25.jsonl");
+        let records: Vec<Measured> = crate::record::parse(text).collect::<Result<_, _>>().unwrap();
+        for (m, bad, _) in TABLE_1 {
+            let column = if m == 24295 { "F/FH" } else { "B/BH" };
+            let one = records.iter().find(|r| r.of.map == "1d" && r.of.column == column && is_of(r, m, bad)).unwrap();
+            assert_eq!(default_keys(one.of.size, bad), one.of.keys, "{m}, {bad}");
+        }
+    }
 
     /// Columns of one figure in two tables.
     #[test]

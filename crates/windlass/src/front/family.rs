@@ -39,6 +39,10 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// What a server refreshes with.
     type Refreshers: Send + Sync;
 
+    /// Whether a product with constants takes a rescaling, and so counts as depth.
+    #[doc(hidden)]
+    const RESCALES: bool = false;
+
     /// The highest level at which the relinearisation key can be used; `None` if there is no such
     /// key.
     fn relinearisation_level(engine: &Self::Engine) -> Option<usize>;
@@ -180,6 +184,8 @@ impl Family for Approximate {
     type Secret = Arc<SecretKey>;
     type Engine = ckks::Engine;
     type Refreshers = ();
+
+    const RESCALES: bool = true;
 
     fn relinearisation_level(engine: &ckks::Engine) -> Option<usize> {
         engine.keys().relinearisation().map(|key| key.level())

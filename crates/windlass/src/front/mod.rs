@@ -33,4 +33,4 @@ pub use refreshers::{MockRefreshers, Refreshers};
 pub use server::Server;
 pub use setting::{ApproximateSetting, ExactSetting};
 pub use slot_packing::SlotPacking;
-pub use steps::{AnyMatrix, Depth, Step};
+pub use steps::{AnyMatrix, Depth, MatrixShape, Step};

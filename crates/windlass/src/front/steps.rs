@@ -3,9 +3,11 @@
 //!
 //! Circuits report their depth ([`PolynomialPlan::depth`] and others), and depths of successive
 //! steps add. This module adds two rules. First, exact schemes count products with matrices
-//! separately ([`ParamSpec::linear_maps`]); in CKKS each one is a rescaling. Second, a folded
-//! matrix or a sum leaves values in the slots beside the entries. These may have to be cleared
-//! before a polynomial, which costs one more rescaling ([`Polynomial::masks_in_passing`]).
+//! separately ([`ParamSpec::linear_maps`]); in CKKS each one is a rescaling. Second, steps leave
+//! values in the slots beside the entries: a folded matrix and a sum leave parts of sums, a
+//! polynomial its value at 0. A sum, a matrix that lays copies of the vector, and in CKKS a
+//! polynomial that does not bring its argument to −1..1 ([`Polynomial::masks_in_passing`]) then
+//! need a mask, which is one more product with constants.
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
@@ -23,7 +25,7 @@ use super::family::{Approximate, Exact, Family};
 pub struct Depth {
     products: usize,
     linear_maps: usize,
-    /// Whether slots beside the entries may hold other values.
+    /// Whether slots beside the entries may hold anything but zeros.
     littered: bool,
 }
 
@@ -45,18 +47,38 @@ impl Depth {
         self.linear_maps
     }
 
-    /// Adds this number of products; `littered` says whether other values remain beside the
-    /// entries.
-    fn add(&mut self, products: usize, littered: bool) {
+    /// Adds products with constants in sequence.
+    fn multiply_constants<F: Family>(&mut self, count: usize) {
+        let counted = if F::RESCALES { &mut self.products } else { &mut self.linear_maps };
+        *counted = counted.saturating_add(count);
+    }
+
+    /// Adds a mask on the entries, unless the slots beside them hold zeros.
+    fn mask<F: Family>(&mut self) {
+        if std::mem::take(&mut self.littered) {
+            self.multiply_constants::<F>(1);
+        }
+    }
+
+    /// Adds products of ciphertexts in sequence.
+    fn multiply(&mut self, products: usize) {
         self.products = self.products.saturating_add(products);
-        self.littered = littered;
+    }
+
+    /// Adds a matrix: whether it lays copies of the vector, and whether it leaves parts of sums.
+    fn multiply_matrix<F: Family>(&mut self, products: usize, copies: bool, sums: bool) {
+        if copies {
+            self.mask::<F>();
+        }
+        self.multiply_constants::<F>(products);
+        self.littered = sums;
     }
 }
 
 /// One step of a computation, on contexts of a family.
 ///
-/// A step is a number of products (`usize`), a circuit, or a matrix (`Vec<Vec<T>>`, or
-/// [`AnyMatrix`] for any size).
+/// A step is a number of products (`usize`), a circuit, or a matrix (`Vec<Vec<T>>`, [`MatrixShape`],
+/// or [`AnyMatrix`] for any size).
 pub trait Step<F: Family> {
     /// Adds the depth of this step.
     fn add_to(&self, depth: &mut Depth);
@@ -66,89 +88,104 @@ pub trait Step<F: Family> {
 /// not integers count as well.
 impl<F: Family> Step<F> for usize {
     fn add_to(&self, depth: &mut Depth) {
-        depth.add(*self, depth.littered);
+        depth.multiply(*self);
     }
 }
 
-/// A dense matrix of any size. A matrix with few rows is folded and leaves parts of sums in the
-/// slots beside the entries.
+/// A dense matrix of any size, which may be folded either way.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AnyMatrix;
 
-impl Step<Exact> for AnyMatrix {
+impl<F: Family> Step<F> for AnyMatrix {
     fn add_to(&self, depth: &mut Depth) {
-        depth.linear_maps += 1;
-        depth.add(0, true);
+        depth.multiply_matrix::<F>(1, true, true);
     }
 }
 
-impl Step<Approximate> for AnyMatrix {
+/// A dense matrix of a size. One with at least twice as many columns as rows is not folded by
+/// columns, and leaves parts of sums in the slots beside the entries if it is folded by rows. One
+/// with at least twice as many rows as columns is not folded by rows, and needs zeros in those slots
+/// if it is folded by columns. Between these it may be either.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MatrixShape {
+    /// R.
+    pub rows: usize,
+    /// C.
+    pub columns: usize,
+}
+
+impl<F: Family> Step<F> for MatrixShape {
     fn add_to(&self, depth: &mut Depth) {
-        depth.add(1, true);
+        let is_twice = |a: usize, b: usize| a >= b.saturating_mul(2);
+        let (wide, tall) = (is_twice(self.columns, self.rows), is_twice(self.rows, self.columns));
+        depth.multiply_matrix::<F>(1, !wide, !tall);
     }
 }
 
-impl<F: Family, T> Step<F> for Vec<Vec<T>>
-where
-    AnyMatrix: Step<F>,
-{
+impl<F: Family, T> Step<F> for Vec<Vec<T>> {
     fn add_to(&self, depth: &mut Depth) {
-        <AnyMatrix as Step<F>>::add_to(&AnyMatrix, depth);
+        let shape = MatrixShape { rows: self.len(), columns: self.first().map_or(0, Vec::len) };
+        Step::<F>::add_to(&shape, depth);
     }
 }
 
 impl Step<Exact> for LinearPlan {
     fn add_to(&self, depth: &mut Depth) {
-        depth.linear_maps += 1;
-        depth.add(0, false);
+        depth.multiply_matrix::<Exact>(1, false, false);
     }
 }
 
 impl Step<Approximate> for LinearPlan<ComplexSlots> {
     fn add_to(&self, depth: &mut Depth) {
-        depth.add(self.depth(), false);
+        depth.multiply_matrix::<Approximate>(self.depth(), false, false);
     }
 }
 
 impl Step<Exact> for MatrixPlan {
     fn add_to(&self, depth: &mut Depth) {
-        depth.linear_maps += 1;
-        depth.add(0, self.is_folded());
+        depth.multiply_matrix::<Exact>(1, self.copies().is_some(), self.sum().is_some());
     }
 }
 
 impl Step<Approximate> for MatrixPlan<ComplexSlots> {
     fn add_to(&self, depth: &mut Depth) {
-        depth.add(self.depth(), self.is_folded());
+        depth.multiply_matrix::<Approximate>(self.depth(), self.copies().is_some(), self.sum().is_some());
     }
 }
 
 impl Step<Approximate> for Polynomial {
     fn add_to(&self, depth: &mut Depth) {
-        let clears = depth.littered && !self.masks_in_passing();
-        depth.add(self.depth() + usize::from(clears), false);
+        if !self.masks_in_passing() {
+            depth.mask::<Approximate>();
+        }
+        depth.multiply(self.depth());
+        depth.littered |= !self.keeps_zero();
     }
 }
 
-/// A sum has depth 0 and leaves other sums in the slots beside the entries.
+/// A sum has depth 0. It needs zeros beside the entries, and leaves other sums there.
 impl<F: Family> Step<F> for TracePlan {
     fn add_to(&self, depth: &mut Depth) {
-        depth.add(0, true);
+        depth.mask::<F>();
+        depth.littered = true;
     }
 }
 
-/// Circuits of exact schemes that report their depth.
+/// Circuits of exact schemes, slot by slot: the depth they report, and whether 0 goes to 0.
 macro_rules! of_circuits {
-    ($($circuit:ty),*) => {
+    ($($circuit:ty, $keeps_zero:expr);*) => {
         $(impl Step<Exact> for $circuit {
             fn add_to(&self, depth: &mut Depth) {
-                depth.add(self.depth(), false);
+                depth.multiply(self.depth());
+                let keeps_zero: fn(&$circuit) -> bool = $keeps_zero;
+                depth.littered |= !keeps_zero(self);
             }
         })*
     };
 }
 
-of_circuits!(PolynomialPlan, SlotFunction, Power, Comparison);
+// What stands beside the entries of the other operand of a comparison is not known.
+of_circuits!(PolynomialPlan, Self::keeps_zero; SlotFunction, Self::keeps_zero; Power, |_| true; Comparison, |_| false);
 
 impl Context {
     /// The smallest parameter set for successive steps. `spec` gives everything else; its `depth`
@@ -202,12 +239,26 @@ impl Context<Approximate> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::circuits::{TraceChain, TraceSpec};
+
+    fn depth(steps: &[&dyn Step<Approximate>]) -> usize {
+        Depth::of(steps).products()
+    }
+
+    fn exact(steps: &[&dyn Step<Exact>]) -> (usize, usize) {
+        let depth = Depth::of(steps);
+        (depth.products(), depth.linear_maps())
+    }
+
+    fn sum() -> TracePlan {
+        let context = Context::preset("insecure_toy_256").unwrap();
+        TracePlan::new(&TraceChain::total(context.ring()).unwrap(), &TraceSpec::default()).unwrap()
+    }
 
     /// Values beside the entries are cleared where no interval does it, and only once.
     #[test]
     fn depths_add_and_what_is_left_beside_entries_is_cleared() {
         let (moved, powers) = (Polynomial::sigmoid(8.0, 7).unwrap(), Polynomial::monomial(&[0.0, 1.0, 1.0]).unwrap());
-        let depth = |steps: &[&dyn Step<Approximate>]| Depth::of(steps).products();
         assert_eq!(depth(&[]), 0);
         assert_eq!(depth(&[&AnyMatrix, &moved]), 1 + moved.depth());
         assert_eq!(depth(&[&AnyMatrix, &powers]), 2 + powers.depth());
@@ -215,7 +266,45 @@ mod tests {
         assert_eq!(depth(&[&powers, &AnyMatrix]), 1 + powers.depth());
         assert_eq!(depth(&[&usize::MAX, &powers]), usize::MAX);
         let square = PolynomialPlan::new(&[0, 0, 1]);
-        let exact = Depth::of::<Exact>(&[&AnyMatrix, &square, &vec![vec![1]; 2], &2usize]);
-        assert_eq!((exact.products(), exact.linear_maps()), (3, 2));
+        assert_eq!(exact(&[&AnyMatrix, &square, &vec![vec![1]; 2], &2usize]), (3, 3));
+    }
+
+    /// A polynomial with p(0) ≠ 0 leaves that beside the entries.
+    #[test]
+    fn what_a_polynomial_leaves_is_cleared_before_sums_copies_and_polynomials() {
+        let (tall, wide) = (MatrixShape { rows: 1000, columns: 10 }, MatrixShape { rows: 10, columns: 1000 });
+        let p = Polynomial::monomial(&[0.5, 1.0, 1.0]).unwrap();
+        let moved = Polynomial::sigmoid(4.0, 7).unwrap();
+        let [odd, even, both] = [[0.0, 1.0, 0.0, 0.5], [0.5, 0.0, 0.5, 0.0], [0.0, 0.5, 0.2, 0.1]]
+            .map(|coefficients| Polynomial::chebyshev(&coefficients, -1.0, 1.0).unwrap());
+        let aside = Polynomial::chebyshev(odd.coefficients(), -1.0, 2.0).unwrap();
+        assert_eq!([&odd, &even, &both, &aside].map(Polynomial::keeps_zero), [true, false, false, false]);
+        let sum = sum();
+        for first in [&p, &moved, &even, &both, &aside] {
+            assert_eq!(depth(&[first, &sum]), first.depth() + 1);
+            assert_eq!(depth(&[first, &tall]), first.depth() + 2);
+            assert_eq!(depth(&[first, &wide]), first.depth() + 1);
+            assert_eq!(depth(&[first, &AnyMatrix]), first.depth() + 2);
+            assert_eq!(depth(&[first, &even]), first.depth() + 1 + even.depth());
+            assert_eq!(depth(&[first, &moved]), first.depth() + moved.depth());
+        }
+        assert_eq!(depth(&[&sum]), 0);
+        assert_eq!(depth(&[&odd, &odd, &sum]), 2 * odd.depth());
+        assert_eq!(depth(&[&wide, &sum, &sum]), 3);
+        assert_eq!(depth(&[&tall, &sum]), 1);
+        assert_eq!(depth(&[&wide, &odd, &sum]), 2 + odd.depth());
+        // In exact schemes a mask counts as a linear map.
+        let context = Context::preset("insecure_toy_256").unwrap();
+        let negative = SlotFunction::is_negative(context.ring(), 3).unwrap();
+        let is_zero = SlotFunction::is_zero(context.ring()).unwrap();
+        for (circuit, masks) in [(&negative, 0), (&is_zero, 1)] {
+            assert_eq!(exact(&[circuit, &sum]), (circuit.depth(), masks));
+        }
+        let [cubic, shifted] = [0, 5].map(|c| PolynomialPlan::new(&[c, 1, 0, 2]));
+        let power = Power::new(3).unwrap();
+        assert_eq!(exact(&[&cubic, &power, &sum]), (4, 0));
+        assert_eq!(exact(&[&shifted, &power, &sum]), (4, 1));
+        assert_eq!(exact(&[&shifted, &tall, &wide, &tall]), (2, 5));
+        assert_eq!(exact(&[&Comparison::equals(context.ring()).unwrap(), &sum]).1, 1);
     }
 }

@@ -5,6 +5,7 @@
 mod circles;
 mod imports;
 mod lexer;
+mod messages;
 mod rooms;
 mod ways;
 

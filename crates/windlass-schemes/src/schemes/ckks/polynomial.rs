@@ -94,6 +94,17 @@ impl Polynomial {
         self.is_moved()
     }
 
+    /// Whether 0 goes to 0 by the form of the polynomial, so that slots with zeros keep them: there
+    /// is no constant, and of Chebyshev polynomials on an interval around 0 only odd ones.
+    pub fn keeps_zero(&self) -> bool {
+        match self.basis {
+            PowerBasis::Monomial => self.coefficients[0] == 0.0,
+            PowerBasis::Chebyshev { low, high } => {
+                low == -high && self.coefficients.iter().step_by(2).all(|&c| c == 0.0)
+            }
+        }
+    }
+
     /// Whether the argument is brought to −1..1 first.
     fn is_moved(&self) -> bool {
         match self.basis {
@@ -103,10 +114,12 @@ impl Polynomial {
     }
 
     /// Whether the slots beside the entries are cleared before anything else, which takes a
-    /// rescaling: where they may be larger than the entries, and nothing else is done to them.
+    /// rescaling: nothing else is done to them, and they may be larger than the entries or, if these
+    /// are in −1..1, anything but zero. The library does not know whether a value there is real, and
+    /// |T_k(z)| is up to (1 + √2)^k for |z| ≤ 1.
     fn clears(&self, x: &Ciphertext) -> bool {
         let most = match self.basis {
-            PowerBasis::Chebyshev { .. } => 1.0,
+            PowerBasis::Chebyshev { .. } => 0.0,
             PowerBasis::Monomial => x.magnitude().max(1.0),
         };
         !self.is_moved() && x.rest_magnitude() > most
@@ -184,8 +197,9 @@ impl Engine {
     /// The slots beside the entries get unspecified values, but stay inside the interval. If they
     /// hold zeros, only the entries are shifted. If they may hold more, the factor of the interval
     /// is replaced by a mask. Both are free. If no factor is needed (monomials, and the interval
-    /// −1..1) and those slots may hold larger values, as after a folded matrix, they are cleared
-    /// first. That costs one rescaling.
+    /// −1..1), they are cleared first: before monomials if they may be larger than the entries and
+    /// 1, and before the interval −1..1 if they may hold anything but zeros, for example after a
+    /// folded matrix or another polynomial. That costs one rescaling.
     ///
     /// **Warning.** The bound of a ciphertext limits the absolute value of its entries. It does not
     /// show that no entry lies below the lower end of the interval. If an entry lies outside,

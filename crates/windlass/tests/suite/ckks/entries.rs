@@ -100,6 +100,18 @@ fn polynomials_after_a_folded_matrix() {
     check("powers", &client, &value, &[cube.value(product)]);
 }
 
+/// |T_9(0.9i)| is about 970. The entries are real; the slots beside them need not be.
+#[test]
+fn imaginary_slots_beside_real_entries() {
+    let (client, server) = parties(&spec(256, 40, 7), &[]);
+    let p = Polynomial::chebyshev(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], -1.0, 1.0).unwrap();
+    let entries = [0.3, -0.7, 0.9, 0.1];
+    let values = [complex(&entries), vec![Complex64::new(0.0, 0.9); 4]].concat();
+    let ct = client.encrypt_complex(&values, 1.0).unwrap().with_entries(4);
+    assert_eq!(ct.rest_magnitude(), 1.0);
+    check("T_9", &client, &server.apply(&p, &ct).unwrap(), &entries.map(|x| p.value(x)));
+}
+
 #[test]
 fn depth_that_is_lacking_is_named() {
     let (client, server, plan, x, product) = folded(4);
