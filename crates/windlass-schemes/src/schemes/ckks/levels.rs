@@ -13,7 +13,7 @@ use super::slot_error::SlotError;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is
+    /// Brings a product to degree 1: divides by the last prime (by all that the level drops). A ciphertext of degree 1 is
     /// returned as it is.
     ///
     /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
@@ -42,10 +42,7 @@ impl Engine {
 
     /// The level after one division. Errors: [`Error::LevelsExhausted`].
     fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
-        if ct.level() > self.context.base_level() {
-            return Ok(ct.level() - 1);
-        }
-        Err(self.no_level(operation))
+        self.context.level_below(ct.level()).ok_or_else(|| self.no_level(operation))
     }
 
     /// The refusal of one more product.
@@ -53,7 +50,7 @@ impl Engine {
         Error::LevelsExhausted { operation, depth: self.context.spec().depth, needed: 1, left: 0 }
     }
 
-    /// Divides by the last prime; `info` without the error of the rounding.
+    /// Divides by what the level drops; `info` without the error of the rounding.
     fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
         let level = self.level_below(operation, ct)?;
         let keep = self.context.rlwe().basis(level);
@@ -77,12 +74,13 @@ impl Engine {
         let ct = self.rescaled(ct)?;
         let base = self.context.base_level();
         Limits::between(base, ct.level()).check("level", level)?;
+        self.context.check_level(level)?;
         if level == ct.level() {
             return Ok(ct);
         }
-        let prime = self.context.rlwe().ring().modulus(level).value() as f64;
-        let factor = self.context.scale(level) * prime / self.context.scale(ct.level());
-        let raised = self.raised(self.restricted(&ct, level + 1), factor);
+        let above = self.context.level_above(level).expect("the ciphertext is above");
+        let factor = self.context.scale(level) * self.context.dropped(above) / self.context.scale(ct.level());
+        let raised = self.raised(self.restricted(&ct, above), factor);
         self.divided("drop levels", &raised, raised.info.clone()).map(Cow::Owned)
     }
 
@@ -106,7 +104,8 @@ impl Engine {
 
     /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
     fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
-        let factor = self.context.scale(level).powi(2) / self.context.scale(ct.level());
+        let product = self.context.scale(level) * self.context.constant_scale(level);
+        let factor = product / self.context.scale(ct.level());
         let mut out = self.raised(self.restricted(ct, level), factor);
         out.info.degree = 2;
         out
@@ -144,7 +143,7 @@ impl Engine {
     ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
         check_same_keys("multiply", a.key, b.key)?;
         let (a, b) = (self.rescaled(a)?, self.rescaled(b)?);
-        let level = a.level().min(b.level());
+        let level = self.context.product_level(a.level().min(b.level()));
         let lower = |ct: Cow<'a, Ciphertext>| -> Result<Cow<'a, Ciphertext>> {
             if ct.level() == level { Ok(ct) } else { self.lower(&ct, level).map(Cow::Owned) }
         };

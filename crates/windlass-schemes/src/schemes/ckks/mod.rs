@@ -21,6 +21,7 @@ mod levels;
 mod magnitude;
 mod operator;
 mod polynomial;
+mod raised;
 mod slot_error;
 
 pub use automorphism::{Constant, Extended, Hoisted};
@@ -28,9 +29,11 @@ pub use ciphertext::Ciphertext;
 #[doc(hidden)]
 pub use ciphertext::FiledInfo;
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
-pub use context::{CkksContext, CkksSpec};
+pub use context::{CkksContext, CkksSpec, RefreshLevel};
 pub use engine::Engine;
 pub use num_complex::Complex64;
 #[doc(hidden)]
 pub use operator::Operator;
 pub use polynomial::{Polynomial, PowerBasis};
+#[doc(hidden)]
+pub use raised::Stated;

@@ -77,15 +77,15 @@ impl Polynomial {
     }
 
     /// The number of rescalings that [`Engine::evaluate`] uses, the one of its result (of degree 2)
-    /// included. It is one more for ciphertexts whose slots beside the entries have to be cleared
-    /// first: see there.
+    /// included: ⌈log2(degree + 1)⌉, and one more for an interval other than −1..1. It is one more
+    /// for ciphertexts whose slots beside the entries have to be cleared first: see there.
     pub fn depth(&self) -> usize {
-        let affine = usize::from(self.is_moved());
-        let baby = self.babies();
-        // ⌈log2 g⌉ for the babies, one for the coefficients, one for each giant.
-        let giants = (self.degree() / baby.max(1)).checked_ilog2().map_or(0, |x| x as usize + 1);
-        let powers = baby.max(1).ilog2() as usize;
-        affine + powers + 1 + giants
+        usize::from(self.is_moved()) + self.least_depth()
+    }
+
+    /// ⌈log2(degree + 1)⌉: powers and coefficients.
+    fn least_depth(&self) -> usize {
+        doublings(self.degree() + 1)
     }
 
     /// Whether slots beside the entries are cleared while the argument is brought to −1..1, at no
@@ -128,10 +128,14 @@ impl Polynomial {
         }
     }
 
-    /// The number g of baby powers: a power of two near √degree.
+    /// The number g of baby powers, a power of two: the one with the fewest products.
     fn babies(&self) -> usize {
-        let root = ((self.degree() + 1) as f64).sqrt();
-        (root.log2().round().exp2() as usize).clamp(1, self.degree().max(1))
+        let candidates = (0..=doublings(self.degree().max(1))).map(|log| 1 << log);
+        let products = |&babies: &usize| {
+            let powers = babies - 1 + (self.degree() / babies).checked_ilog2().unwrap_or(0) as usize;
+            powers + pieces(self.degree(), babies, self.least_depth())
+        };
+        candidates.filter(|&babies| babies <= self.degree().max(1)).min_by_key(products).unwrap_or(1)
     }
 
     /// `p = q·B_m + r` for degrees below 2m, B the basis.
@@ -147,6 +151,25 @@ impl Polynomial {
         }
         (quotient, remainder)
     }
+}
+
+/// ⌈log2 k⌉: the depth of B_k.
+fn doublings(k: usize) -> usize {
+    k.next_power_of_two().ilog2() as usize
+}
+
+/// Whether a piece of a degree is a sum of baby powers with coefficients, at a depth.
+fn is_sum(degree: usize, babies: usize, depth: usize) -> bool {
+    degree == 0 || degree < babies.max(2) && doublings(degree) < depth
+}
+
+/// The products of a piece by [`Evaluation::piece`], those of powers left out.
+fn pieces(degree: usize, babies: usize, depth: usize) -> usize {
+    if is_sum(degree, babies, depth) {
+        return 0;
+    }
+    let top = 1usize << degree.ilog2();
+    1 + pieces(degree - top, babies, depth - 1) + pieces(top - 1, babies, depth)
 }
 
 pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
@@ -213,21 +236,7 @@ impl Engine {
         if p.degree() == 0 {
             return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
         }
-        let mut powers = Powers { basis: p.basis, made: BTreeMap::from([(1, x)]) };
-        let babies = p.babies();
-        for k in 2..=babies {
-            powers.make(self, k)?;
-        }
-        let mut top = babies;
-        while 2 * top <= p.degree() {
-            top *= 2;
-            powers.make(self, top)?;
-        }
-        // The babies go to one level once, not with every coefficient.
-        let level = (1..=babies).map(|k| powers.made[&k].level()).min().expect("there is a power");
-        let lowered =
-            (1..babies.max(2)).map(|k| self.lower(&powers.made[&k], level)).collect::<Result<Vec<Ciphertext>>>()?;
-        self.piece(p, &p.coefficients, top, babies, &lowered, &powers)
+        Evaluation::new(self, p, x)?.piece(&p.coefficients, p.least_depth())
     }
 
     /// x itself, or u for the Chebyshev basis.
@@ -257,61 +266,40 @@ impl Engine {
         let shifts = if shift.abs() <= 1.0 { vec![Complex64::new(shift, 0.0)] } else { on_entries(x, shift) };
         self.rescale(&self.add_plain(&scaled, &shifts)?)
     }
-
-    /// The value of a piece of degree below 2·top.
-    fn piece(
-        &self,
-        p: &Polynomial,
-        coefficients: &[f64],
-        top: usize,
-        babies: usize,
-        lowered: &[Ciphertext],
-        powers: &Powers,
-    ) -> Result<Ciphertext> {
-        if coefficients.len() <= babies.max(2) && coefficients.len() <= lowered.len() + 1 {
-            return self.combination(coefficients, lowered);
-        }
-        if coefficients.len() <= top {
-            return self.piece(p, coefficients, top / 2, babies, lowered, powers);
-        }
-        let (quotient, remainder) = p.divide(coefficients, top);
-        let remainder = self.piece(p, &remainder, top, babies, lowered, powers)?;
-        let product = if quotient[1..].iter().all(|&c| c == 0.0) {
-            self.multiply_scalar(&powers.made[&top], Complex64::new(quotient[0], 0.0))?
-        } else {
-            self.multiply(&self.piece(p, &quotient, top, babies, lowered, powers)?, &powers.made[&top])?
-        };
-        self.add(&product, &remainder)
-    }
-
-    /// c_0 + Σ c_k·B_k.
-    fn combination(&self, coefficients: &[f64], lowered: &[Ciphertext]) -> Result<Ciphertext> {
-        let mut sum: Option<Ciphertext> = None;
-        for (power, &c) in lowered.iter().zip(&coefficients[1..]).filter(|(_, c)| **c != 0.0) {
-            let term = self.multiply_scalar(power, Complex64::new(c, 0.0))?;
-            sum = Some(match sum {
-                Some(sum) => self.add(&sum, &term)?,
-                None => term,
-            });
-        }
-        let sum = sum.unwrap_or_else(|| self.zeroed(&lowered[0]));
-        self.add_plain(&sum, &[Complex64::new(coefficients[0], 0.0)])
-    }
 }
 
-/// Powers made so far.
-struct Powers {
-    basis: PowerBasis,
+/// An evaluation of one polynomial: the powers made so far, and copies of the babies at the levels
+/// where sums take them.
+struct Evaluation<'a> {
+    engine: &'a Engine,
+    p: &'a Polynomial,
+    babies: usize,
     made: BTreeMap<usize, Ciphertext>,
+    /// By power and level.
+    lowered: BTreeMap<(usize, usize), Ciphertext>,
 }
 
-impl Powers {
+impl<'a> Evaluation<'a> {
+    fn new(engine: &'a Engine, p: &'a Polynomial, x: Ciphertext) -> Result<Self> {
+        let babies = p.babies();
+        let mut evaluation = Self { engine, p, babies, made: BTreeMap::from([(1, x)]), lowered: BTreeMap::new() };
+        for k in 2..=babies {
+            evaluation.make(k)?;
+        }
+        let mut top = babies;
+        while 2 * top <= p.degree() {
+            top *= 2;
+            evaluation.make(top)?;
+        }
+        Ok(evaluation)
+    }
+
     /// B_k from B_{⌈k/2⌉} and B_{⌊k/2⌋}: x^{a+b} = x^a·x^b; T_{a+b} = 2·T_a·T_b − T_{a−b}.
-    fn make(&mut self, engine: &Engine, k: usize) -> Result<()> {
-        let (a, b) = (k.div_ceil(2), k / 2);
+    fn make(&mut self, k: usize) -> Result<()> {
+        let (engine, a, b) = (self.engine, k.div_ceil(2), k / 2);
         let product =
             if a == b { engine.square(&self.made[&a])? } else { engine.multiply(&self.made[&a], &self.made[&b])? };
-        let power = match self.basis {
+        let power = match self.p.basis {
             PowerBasis::Monomial => product,
             PowerBasis::Chebyshev { .. } => {
                 let double = engine.multiply_integer(&product, 2)?;
@@ -325,4 +313,61 @@ impl Powers {
         self.made.insert(k, engine.rescale(&power)?);
         Ok(())
     }
+
+    /// The value of a piece, of degree 2, so many rescalings below x with the one of its own: it is a
+    /// sum of baby powers if their depth allows, and `q·B_m + r` for the largest power of two m
+    /// otherwise, q one level higher.
+    fn piece(&mut self, coefficients: &[f64], depth: usize) -> Result<Ciphertext> {
+        let degree = coefficients.len() - 1;
+        if is_sum(degree, self.babies, depth) {
+            return self.sum(coefficients, depth);
+        }
+        let top = 1usize << degree.ilog2();
+        let (quotient, remainder) = self.p.divide(coefficients, top);
+        let remainder = self.piece(trimmed(&remainder), depth)?;
+        let product = if quotient[1..].iter().all(|&c| c == 0.0) {
+            self.engine.multiply_scalar(&self.made[&top], Complex64::new(quotient[0], 0.0))?
+        } else {
+            let quotient = self.piece(trimmed(&quotient), depth - 1)?;
+            self.engine.multiply(&quotient, &self.made[&top])?
+        };
+        self.engine.add(&product, &remainder)
+    }
+
+    /// c_0 + Σ c_k·B_k, all at one level: the lowest at which babies are, or one above the result.
+    fn sum(&mut self, coefficients: &[f64], depth: usize) -> Result<Ciphertext> {
+        let (engine, context) = (self.engine, self.engine.context());
+        let mut level = self.made[&1].level();
+        for _ in 0..(depth - 1).min(doublings(self.babies)) {
+            level = context.level_below(level).ok_or_else(|| engine.no_level("evaluate a polynomial"))?;
+        }
+        let mut sum: Option<Ciphertext> = None;
+        for (k, &c) in coefficients.iter().enumerate().skip(1).filter(|(_, c)| **c != 0.0) {
+            let term = engine.multiply_scalar(self.lowered(k, level)?, Complex64::new(c, 0.0))?;
+            sum = Some(match sum {
+                Some(sum) => engine.add(&sum, &term)?,
+                None => term,
+            });
+        }
+        let sum = match sum {
+            Some(sum) => sum,
+            None => engine.zeroed(self.lowered(1, level)?),
+        };
+        engine.add_plain(&sum, &[Complex64::new(coefficients[0], 0.0)])
+    }
+
+    /// B_k at a level.
+    fn lowered(&mut self, k: usize, level: usize) -> Result<&Ciphertext> {
+        if !self.lowered.contains_key(&(k, level)) {
+            let lowered = self.engine.lower(&self.made[&k], level)?;
+            self.lowered.insert((k, level), lowered);
+        }
+        Ok(&self.lowered[&(k, level)])
+    }
+}
+
+/// Without zeros at the end.
+fn trimmed(coefficients: &[f64]) -> &[f64] {
+    let last = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0);
+    &coefficients[..=last]
 }

@@ -1,0 +1,107 @@
+//! A refresh with its maps, levels and keys, before anything runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_circuits::{ComplexMap, ComplexSlots, CostModel, LinearPlan, PlanSpec};
+use windlass_rlwe::Limits;
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::CkksContext;
+
+use super::maps;
+use super::sine::Sine;
+use super::spec::RefreshSpec;
+
+/// A map of a refresh, and the level at which it runs.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub plan: LinearPlan<ComplexSlots>,
+    pub level: usize,
+}
+
+/// A refresh of CKKS with its maps, levels and keys.
+#[derive(Debug)]
+pub struct RefreshPlan {
+    spec: RefreshSpec,
+    context: Arc<CkksContext>,
+    pub(super) slots: usize,
+    pub(super) sine: Sine,
+    pub(super) to_slots: Vec<Stage>,
+    pub(super) to_coefficients: Vec<Stage>,
+    galois: BTreeMap<u64, usize>,
+}
+
+impl RefreshPlan {
+    /// The plan of a specification.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] for numbers that no parameters have; those of parameters.
+    pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        let context = CkksContext::new(&spec.to_ckks())?;
+        let slots = context.most_slots();
+        Limits::between(1, spec.n).check("the weight of the ephemeral secret", spec.ephemeral_weight)?;
+        // |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
+        let most = (f64::from(spec.ephemeral_weight + 1) / 2.0).floor();
+        let sine = Sine::new(spec, most)?;
+        let representation = ComplexSlots::new(&context, slots)?;
+        let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
+        // Slots hold message·Δ_top = Q_B·t; real and imaginary parts are taken as sums with
+        // conjugates, twice what they are.
+        let raised = context.scale(context.raised_level());
+        let first = raised / modulus / sine.range() / 2.0;
+        let last = modulus / context.scale(context.base_level()) / sine.factor();
+        let to_slots = maps::to_slots(&representation, &spec.to_slots, first)?;
+        let to_coefficients = maps::to_coefficients(&representation, &spec.to_coefficients, last)?;
+        let mut level = context.raised_level();
+        let mut stages = |maps: Vec<ComplexMap>| -> Result<Vec<Stage>> {
+            let mut stages = Vec::new();
+            for map in maps {
+                let cost = CostModel::at_level(context.rlwe().params(), level);
+                stages.push(Stage { plan: LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() })?, level });
+                level = context.level_below(level).expect("the specification has a level for each map");
+            }
+            Ok(stages)
+        };
+        let to_slots = stages(to_slots)?;
+        let sine_level = level;
+        level = (0..spec.sine_depth()).fold(sine_level, |level, _| context.level_below(level).expect("as above"));
+        let to_coefficients = {
+            let mut stages = Vec::new();
+            for map in to_coefficients {
+                let cost = CostModel::at_level(context.rlwe().params(), level);
+                stages.push(Stage { plan: LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() })?, level });
+                level = context.level_below(level).expect("the specification has a level for each map");
+            }
+            stages
+        };
+        let mut galois = BTreeMap::from([(context.conjugation_element(), sine_level)]);
+        for stage in to_slots.iter().chain(&to_coefficients) {
+            for element in stage.plan.required_keys() {
+                let level = galois.entry(element).or_insert(stage.level);
+                *level = stage.level.max(*level);
+            }
+        }
+        Ok(Self { spec: spec.clone(), context, slots, sine, to_slots, to_coefficients, galois })
+    }
+
+    /// What the plan was made from.
+    pub fn spec(&self) -> &RefreshSpec {
+        &self.spec
+    }
+
+    /// The parameters.
+    pub fn context(&self) -> &Arc<CkksContext> {
+        &self.context
+    }
+
+    /// The automorphisms that need keys, and the level up to which each is used.
+    pub fn galois_levels(&self) -> &BTreeMap<u64, usize> {
+        &self.galois
+    }
+
+    /// The highest level at which ciphertexts are multiplied.
+    pub fn relinearisation_level(&self) -> usize {
+        let last = self.to_slots.last().map_or(self.context.raised_level(), |stage| stage.level);
+        self.context.level_below(last).unwrap_or(last)
+    }
+}

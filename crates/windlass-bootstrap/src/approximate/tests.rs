@@ -1,0 +1,103 @@
+//! Refreshes against the message.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass_rlwe::{EvaluationKeys, SecretKey};
+use windlass_schemes::schemes::ckks::{Complex64, Decryptor, Engine};
+
+use super::spec::tests::toy;
+use super::*;
+
+/// Numbers of absolute value at most 1.
+fn values(count: usize, rng: &mut ChaCha20Rng) -> Vec<Complex64> {
+    let mut part = || rng.next_u32() as f64 / 2f64.powi(31) - 1.0;
+    (0..count).map(|_| Complex64::new(part(), part()) * std::f64::consts::FRAC_1_SQRT_2).collect()
+}
+
+fn parties(spec: &RefreshSpec, rng: &mut ChaCha20Rng) -> (Decryptor, Refresher) {
+    let plan = Arc::new(RefreshPlan::new(spec).unwrap());
+    let context = plan.context();
+    let secret = Arc::new(SecretKey::generate(context.rlwe(), rng));
+    let keys = RefreshKeys::generate(&plan, &secret, rng).unwrap();
+    let mut evaluation = EvaluationKeys::of(&secret);
+    RefreshKeys::add_evaluation_keys(&plan, &mut evaluation, &secret, rng).unwrap();
+    let engine = Engine::new(context, Arc::new(evaluation)).unwrap();
+    (Decryptor::new(context, secret).unwrap(), Refresher::new(&plan, engine, keys).unwrap())
+}
+
+#[test]
+fn refreshed_ciphertexts_have_the_message_and_new_levels() {
+    for n in [64, 1024] {
+        let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
+        let spec = toy(n);
+        let (decryptor, refresher) = parties(&spec, &mut rng);
+        let context = refresher.plan().context();
+        let message = values(n / 2, &mut rng);
+        let (ct, _) = decryptor.encrypt(&message, 1.0, context.base_level(), &mut rng).unwrap();
+        let before = decryptor.decrypt(&ct).unwrap();
+        let fresh = refresher.refresh(&ct).unwrap();
+        assert_eq!(fresh.level(), context.top_level());
+        let after = decryptor.decrypt(&fresh).unwrap();
+        let errors: Vec<f64> = before.iter().zip(&after).map(|(a, b)| (a - b).norm()).collect();
+        let worst = errors.iter().copied().fold(0.0, f64::max);
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        println!("n = {n}: worst {:.1}, mean {:.1} bits", -worst.log2(), -mean.log2());
+        assert!(worst < 2f64.powi(-20));
+    }
+}
+
+/// What a set for work takes, with its security.
+#[test]
+fn full_size() {
+    if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
+        return;
+    }
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let spec = RefreshSpec {
+        n: 1 << 16,
+        scale_bits: 42,
+        depth: 9,
+        gap_bits: 8,
+        sine_prime_bits: vec![29, 29],
+        to_slots: vec![5, 5, 5],
+        to_coefficients: vec![5, 5, 5],
+        constant_bits: [56, 40],
+        special_prime_bits: vec![50; 8],
+        digits: 4,
+        assurance: windlass_rlwe::Assurance::Secure,
+        ..toy(1 << 16)
+    };
+    let clock = std::time::Instant::now();
+    let plan = RefreshPlan::new(&spec).unwrap();
+    let params = plan.context().rlwe().params();
+    println!(
+        "log2 QP {:.1}, {}; {} primes; plan {:.1?}",
+        params.log2_qp(),
+        params.security(),
+        params.q_primes().len(),
+        clock.elapsed()
+    );
+    println!("{} Galois keys", plan.galois_levels().len());
+    for stage in plan.to_slots.iter().chain(&plan.to_coefficients) {
+        println!("level {}: {} keys\n{}", stage.level, stage.plan.required_keys().len(), stage.plan.explain());
+    }
+    drop(plan);
+    let (decryptor, refresher) = parties(&spec, &mut rng);
+    println!("set-up {:.1?}", clock.elapsed());
+    let context = refresher.plan().context();
+    let message = values(spec.n / 2, &mut rng);
+    let (ct, _) = decryptor.encrypt(&message, 1.0, context.base_level(), &mut rng).unwrap();
+    let before = decryptor.decrypt(&ct).unwrap();
+    for _ in 0..2 {
+        let clock = std::time::Instant::now();
+        let fresh = refresher.refresh(&ct).unwrap();
+        println!("refresh {:.2?}", clock.elapsed());
+        let after = decryptor.decrypt(&fresh).unwrap();
+        let errors: Vec<f64> = before.iter().zip(&after).map(|(a, b)| (a - b).norm()).collect();
+        let worst = errors.iter().copied().fold(0.0, f64::max);
+        let mean = errors.iter().sum::<f64>() / errors.len() as f64;
+        println!("worst {:.1}, mean {:.1} bits", -worst.log2(), -mean.log2());
+    }
+}
