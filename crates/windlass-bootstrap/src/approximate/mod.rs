@@ -10,6 +10,7 @@
 //! raise → coefficients to slots → real and imaginary parts → sine, each → join → slots to coefficients
 //! ```
 
+mod estimate;
 mod keys;
 mod maps;
 mod plan;
@@ -18,6 +19,7 @@ mod refresher;
 mod sine;
 mod spec;
 
+pub use estimate::RefreshError;
 pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
 pub use refresher::Refresher;

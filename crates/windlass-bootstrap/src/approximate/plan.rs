@@ -8,6 +8,7 @@ use windlass_rlwe::Limits;
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::CkksContext;
 
+use super::estimate::RefreshError;
 use super::maps;
 use super::sine::Sine;
 use super::spec::RefreshSpec;
@@ -52,28 +53,10 @@ impl RefreshPlan {
         let last = modulus / context.scale(context.base_level()) / sine.factor();
         let to_slots = maps::to_slots(&representation, &spec.to_slots, first)?;
         let to_coefficients = maps::to_coefficients(&representation, &spec.to_coefficients, last)?;
-        let mut level = context.raised_level();
-        let mut stages = |maps: Vec<ComplexMap>| -> Result<Vec<Stage>> {
-            let mut stages = Vec::new();
-            for map in maps {
-                let cost = CostModel::at_level(context.rlwe().params(), level);
-                stages.push(Stage { plan: LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() })?, level });
-                level = context.level_below(level).expect("the specification has a level for each map");
-            }
-            Ok(stages)
-        };
-        let to_slots = stages(to_slots)?;
-        let sine_level = level;
-        level = (0..spec.sine_depth()).fold(sine_level, |level, _| context.level_below(level).expect("as above"));
-        let to_coefficients = {
-            let mut stages = Vec::new();
-            for map in to_coefficients {
-                let cost = CostModel::at_level(context.rlwe().params(), level);
-                stages.push(Stage { plan: LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() })?, level });
-                level = context.level_below(level).expect("the specification has a level for each map");
-            }
-            stages
-        };
+        let (to_slots, sine_level) = stages(&context, to_slots, context.raised_level())?;
+        let below = |level| context.level_below(level).expect("the specification has a level for each step");
+        let last_level = (0..spec.sine_depth()).fold(sine_level, |level, _| below(level));
+        let (to_coefficients, _) = stages(&context, to_coefficients, last_level)?;
         let mut galois = BTreeMap::from([(context.conjugation_element(), sine_level)]);
         for stage in to_slots.iter().chain(&to_coefficients) {
             for element in stage.plan.required_keys() {
@@ -82,6 +65,16 @@ impl RefreshPlan {
             }
         }
         Ok(Self { spec: spec.clone(), context, slots, sine, to_slots, to_coefficients, galois })
+    }
+
+    /// The error that a refresh adds.
+    ///
+    /// Cost: a few milliseconds.
+    ///
+    /// # Errors
+    /// None for a plan that was made.
+    pub fn error(&self) -> Result<RefreshError> {
+        RefreshError::of(self)
     }
 
     /// What the plan was made from.
@@ -104,4 +97,15 @@ impl RefreshPlan {
         let last = self.to_slots.last().map_or(self.context.raised_level(), |stage| stage.level);
         self.context.level_below(last).unwrap_or(last)
     }
+}
+
+/// Plans of maps from a level down, one rescaling each, and the level after them.
+fn stages(context: &CkksContext, maps: Vec<ComplexMap>, top: usize) -> Result<(Vec<Stage>, usize)> {
+    let (mut level, mut stages) = (top, Vec::new());
+    for map in maps {
+        let cost = CostModel::at_level(context.rlwe().params(), level);
+        stages.push(Stage { plan: LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() })?, level });
+        level = context.level_below(level).expect("the specification has a level for each map");
+    }
+    Ok((stages, level))
 }

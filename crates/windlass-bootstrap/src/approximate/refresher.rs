@@ -6,6 +6,7 @@ use windlass_circuits::{ComplexSlots, PreparedPlan};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
 
+use super::estimate::RefreshError;
 use super::keys::RefreshKeys;
 use super::plan::{RefreshPlan, Stage};
 use super::raise::raised;
@@ -15,6 +16,7 @@ pub struct Refresher {
     plan: Arc<RefreshPlan>,
     engine: Engine,
     keys: RefreshKeys,
+    error: RefreshError,
     to_slots: Vec<PreparedPlan<Engine, ComplexSlots>>,
     to_coefficients: Vec<PreparedPlan<Engine, ComplexSlots>>,
 }
@@ -33,7 +35,8 @@ impl Refresher {
             stages.iter().map(|stage| stage.plan.prepare_at(&engine, stage.level)).collect::<Result<Vec<_>>>()
         };
         let (to_slots, to_coefficients) = (prepared(&plan.to_slots)?, prepared(&plan.to_coefficients)?);
-        Ok(Self { plan: Arc::clone(plan), engine, keys, to_slots, to_coefficients })
+        let error = plan.error()?;
+        Ok(Self { plan: Arc::clone(plan), engine, keys, error, to_slots, to_coefficients })
     }
 
     /// The plan.
@@ -68,7 +71,9 @@ impl Refresher {
         let restated = |x: Ciphertext| x.restated(stated(message * plan.sine.factor() * 1.1, TINY));
         let joined = engine.add(&restated(re?), &engine.multiply_i(&restated(im?))?)?;
         let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients)?;
-        Ok(out.restated(stated(ciphertext.magnitude(), ciphertext.deviation() + 2f64.powi(-12))))
+        let systematic = self.error.systematic_at(ciphertext.magnitude(), plan.spec().arcsine);
+        let added = self.error.deviation() + systematic / 2.0;
+        Ok(out.restated(stated(ciphertext.magnitude() + systematic, base.deviation() + added)))
     }
 
     fn mapped(

@@ -10,7 +10,7 @@
 //! `σ = s/√6` it is `√6·(σ + σ³)`.
 
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, Polynomial};
+use windlass_schemes::schemes::ckks::{Polynomial, RealArithmetic, evaluated};
 
 use super::spec::RefreshSpec;
 
@@ -60,23 +60,22 @@ impl Sine {
     ///
     /// # Errors
     /// Those of products.
-    pub fn evaluate(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
-        let number = |x: f64| [Complex64::new(x, 0.0)];
-        let u = engine.add_plain(x, &number(-0.25 / self.range))?.with_magnitude(1.0);
-        let square = engine.multiply_integer(&engine.square(&u)?, 2)?;
-        let v = engine.rescale(&engine.add_plain(&square, &number(-1.0))?.with_magnitude(1.0))?;
-        let mut y = engine.rescale(&engine.evaluate(&self.polynomial, &v)?)?;
+    pub fn evaluate<M: RealArithmetic>(&self, machine: &M, x: &M::Value) -> Result<M::Value> {
+        let u = machine.bounded(machine.add_number(x, -0.25 / self.range)?, 1.0);
+        let square = machine.double(&machine.square(&u)?)?;
+        let v = machine.rescale(&machine.bounded(machine.add_number(&square, -1.0)?, 1.0))?;
         let mut bound = self.polynomial_bound();
+        let mut y = machine.rescale(&machine.bounded(evaluated(machine, &self.polynomial, v)?, bound))?;
         for &gamma in &self.subtracted {
-            y = engine.square(&y.with_magnitude(bound))?;
-            y = engine.rescale(&engine.add_plain(&y, &number(-gamma))?.with_magnitude(gamma * ROOM))?;
             bound = gamma * ROOM;
+            let difference = machine.add_number(&machine.square(&y)?, -gamma)?;
+            y = machine.rescale(&machine.bounded(difference, bound))?;
         }
         if !self.arcsine {
             return Ok(y);
         }
-        let square = engine.rescale(&engine.add_plain(&engine.square(&y)?, &number(1.0))?)?;
-        engine.rescale(&engine.multiply(&y, &square)?)
+        let square = machine.rescale(&machine.add_number(&machine.square(&y)?, 1.0)?)?;
+        machine.rescale(&machine.multiply(&y, &square)?)
     }
 
     /// What the polynomial stays below.

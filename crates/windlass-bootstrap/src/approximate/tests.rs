@@ -43,8 +43,18 @@ fn refreshed_ciphertexts_have_the_message_and_new_levels() {
         let errors: Vec<f64> = before.iter().zip(&after).map(|(a, b)| (a - b).norm()).collect();
         let worst = errors.iter().copied().fold(0.0, f64::max);
         let mean = errors.iter().sum::<f64>() / errors.len() as f64;
-        println!("n = {n}: worst {:.1}, mean {:.1} bits", -worst.log2(), -mean.log2());
+        let squares = errors.iter().map(|x| x * x).sum::<f64>() / errors.len() as f64;
+        let (seen, stated) = (squares.sqrt().log2(), refresher.plan().error().unwrap());
+        println!(
+            "n = {n}: worst {:.1}, mean {:.1} bits, {:.1} of {:.1}",
+            -worst.log2(),
+            -mean.log2(),
+            seen,
+            stated.deviation().log2()
+        );
+        println!("{:?}", [stated.to_slots, stated.sine, stated.to_coefficients, stated.systematic].map(f64::log2));
         assert!(worst < 2f64.powi(-20));
+        assert!(seen < stated.deviation().log2() && seen > stated.deviation().log2() - 3.0);
     }
 }
 
@@ -65,7 +75,7 @@ fn full_size() {
         to_coefficients: vec![5, 5, 5],
         constant_bits: [56, 40],
         special_prime_bits: vec![50; 8],
-        digits: 4,
+        digits: std::env::var("DIGITS").map_or(5, |x| x.parse().unwrap()),
         assurance: windlass_rlwe::Assurance::Secure,
         ..toy(1 << 16)
     };
@@ -85,7 +95,7 @@ fn full_size() {
     }
     drop(plan);
     let (decryptor, refresher) = parties(&spec, &mut rng);
-    println!("set-up {:.1?}", clock.elapsed());
+    println!("set-up {:.1?}; {:.1} expected", clock.elapsed(), -refresher.plan().error().unwrap().deviation().log2());
     let context = refresher.plan().context();
     let message = values(spec.n / 2, &mut rng);
     let (ct, _) = decryptor.encrypt(&message, 1.0, context.base_level(), &mut rng).unwrap();

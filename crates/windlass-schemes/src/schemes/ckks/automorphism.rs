@@ -76,11 +76,11 @@ impl Engine {
         let basis = self.context.rlwe().base_qp(level);
         let scale = self.context.constant_scale(level);
         self.context.check_scaled(values, scale)?;
-        let (poly, rounding) = self.context.encode_public(values, scale, &basis);
+        let (values_held, rounding) = self.context.encode_constant(values, scale, &basis);
         // What a file tells of it.
         let largest = Magnitude::measured(values, values.len()).largest();
         let factor = Factor::new(Magnitude::of(values.len(), largest), rounding);
-        Ok(Constant { values: poly.into(), level, factor })
+        Ok(Constant { values: values_held, level, factor })
     }
 
     pub(crate) fn check_constant(&self, c: &Constant, level: usize) -> Result<()> {

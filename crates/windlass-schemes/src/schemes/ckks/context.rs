@@ -359,6 +359,18 @@ impl CkksContext {
         self.errors.fresh_secret(count) / self.scale(level)
     }
 
+    /// The deviation of a slot that a rescaling to a level leaves, by its rounding.
+    #[doc(hidden)]
+    pub fn rescaling_deviation(&self, level: usize, slots: usize) -> f64 {
+        self.errors.rounding(2 * slots) / self.scale(level)
+    }
+
+    /// The deviation of a slot that a key switch at a level leaves, relative to a scale of 1.
+    #[doc(hidden)]
+    pub fn switching_deviation(&self, level: usize, slots: usize) -> f64 {
+        self.errors.inner_product(level, 2 * slots).hypot(self.errors.rounding(2 * slots))
+    }
+
     /// The automorphism that moves slot j + amount to slot j: 5^amount modulo 2n.
     pub fn rotation_element(&self, amount: i64) -> u64 {
         let exponent = amount.rem_euclid(self.most_slots() as i64) as u64;

@@ -15,6 +15,7 @@ mod embedding;
 mod encode;
 mod engine;
 mod error_model;
+mod evaluation;
 mod file;
 mod flooding;
 mod levels;
@@ -31,6 +32,8 @@ pub use ciphertext::FiledInfo;
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec, RefreshLevel};
 pub use engine::Engine;
+#[doc(hidden)]
+pub use evaluation::{RealArithmetic, evaluated};
 pub use num_complex::Complex64;
 #[doc(hidden)]
 pub use operator::Operator;

@@ -1,13 +1,12 @@
-//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials (Paterson–Stockmeyer with a
-//! power basis of either kind).
-
-use std::collections::BTreeMap;
+//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials: what they are, and what is done
+//! to the argument.
 
 use num_complex::Complex64;
 use windlass_rlwe::Limits;
 
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
+use super::evaluation::evaluated;
 use crate::error::{Error, Result};
 
 /// What the coefficients of a [`Polynomial`] multiply.
@@ -84,7 +83,7 @@ impl Polynomial {
     }
 
     /// ⌈log2(degree + 1)⌉: powers and coefficients.
-    fn least_depth(&self) -> usize {
+    pub(super) fn least_depth(&self) -> usize {
         doublings(self.degree() + 1)
     }
 
@@ -129,7 +128,7 @@ impl Polynomial {
     }
 
     /// The number g of baby powers, a power of two: the one with the fewest products.
-    fn babies(&self) -> usize {
+    pub(super) fn babies(&self) -> usize {
         let candidates = (0..=doublings(self.degree().max(1))).map(|log| 1 << log);
         let products = |&babies: &usize| {
             let powers = babies - 1 + (self.degree() / babies).checked_ilog2().unwrap_or(0) as usize;
@@ -139,7 +138,7 @@ impl Polynomial {
     }
 
     /// `p = q·B_m + r` for degrees below 2m, B the basis.
-    fn divide(&self, p: &[f64], m: usize) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn divide(&self, p: &[f64], m: usize) -> (Vec<f64>, Vec<f64>) {
         let (low, high) = p.split_at(m);
         let (mut remainder, mut quotient) = (low.to_vec(), high.to_vec());
         if self.basis != PowerBasis::Monomial {
@@ -154,16 +153,16 @@ impl Polynomial {
 }
 
 /// ⌈log2 k⌉: the depth of B_k.
-fn doublings(k: usize) -> usize {
+pub(super) fn doublings(k: usize) -> usize {
     k.next_power_of_two().ilog2() as usize
 }
 
 /// Whether a piece of a degree is a sum of baby powers with coefficients, at a depth.
-fn is_sum(degree: usize, babies: usize, depth: usize) -> bool {
+pub(super) fn is_sum(degree: usize, babies: usize, depth: usize) -> bool {
     degree == 0 || degree < babies.max(2) && doublings(degree) < depth
 }
 
-/// The products of a piece by [`Evaluation::piece`], those of powers left out.
+/// The products of a piece, those of powers left out.
 fn pieces(degree: usize, babies: usize, depth: usize) -> usize {
     if is_sum(degree, babies, depth) {
         return 0;
@@ -236,7 +235,7 @@ impl Engine {
         if p.degree() == 0 {
             return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
         }
-        Evaluation::new(self, p, x)?.piece(&p.coefficients, p.least_depth())
+        evaluated(self, p, x)
     }
 
     /// x itself, or u for the Chebyshev basis.
@@ -266,108 +265,4 @@ impl Engine {
         let shifts = if shift.abs() <= 1.0 { vec![Complex64::new(shift, 0.0)] } else { on_entries(x, shift) };
         self.rescale(&self.add_plain(&scaled, &shifts)?)
     }
-}
-
-/// An evaluation of one polynomial: the powers made so far, and copies of the babies at the levels
-/// where sums take them.
-struct Evaluation<'a> {
-    engine: &'a Engine,
-    p: &'a Polynomial,
-    babies: usize,
-    made: BTreeMap<usize, Ciphertext>,
-    /// By power and level.
-    lowered: BTreeMap<(usize, usize), Ciphertext>,
-}
-
-impl<'a> Evaluation<'a> {
-    fn new(engine: &'a Engine, p: &'a Polynomial, x: Ciphertext) -> Result<Self> {
-        let babies = p.babies();
-        let mut evaluation = Self { engine, p, babies, made: BTreeMap::from([(1, x)]), lowered: BTreeMap::new() };
-        for k in 2..=babies {
-            evaluation.make(k)?;
-        }
-        let mut top = babies;
-        while 2 * top <= p.degree() {
-            top *= 2;
-            evaluation.make(top)?;
-        }
-        Ok(evaluation)
-    }
-
-    /// B_k from B_{⌈k/2⌉} and B_{⌊k/2⌋}: x^{a+b} = x^a·x^b; T_{a+b} = 2·T_a·T_b − T_{a−b}.
-    fn make(&mut self, k: usize) -> Result<()> {
-        let (engine, a, b) = (self.engine, k.div_ceil(2), k / 2);
-        let product =
-            if a == b { engine.square(&self.made[&a])? } else { engine.multiply(&self.made[&a], &self.made[&b])? };
-        let power = match self.p.basis {
-            PowerBasis::Monomial => product,
-            PowerBasis::Chebyshev { .. } => {
-                let double = engine.multiply_integer(&product, 2)?;
-                let lower = match a - b {
-                    0 => engine.add_plain(&double, &[Complex64::new(-1.0, 0.0)])?,
-                    difference => engine.sub(&double, &self.made[&difference])?,
-                };
-                lower.within(1.0)
-            }
-        };
-        self.made.insert(k, engine.rescale(&power)?);
-        Ok(())
-    }
-
-    /// The value of a piece, of degree 2, so many rescalings below x with the one of its own: it is a
-    /// sum of baby powers if their depth allows, and `q·B_m + r` for the largest power of two m
-    /// otherwise, q one level higher.
-    fn piece(&mut self, coefficients: &[f64], depth: usize) -> Result<Ciphertext> {
-        let degree = coefficients.len() - 1;
-        if is_sum(degree, self.babies, depth) {
-            return self.sum(coefficients, depth);
-        }
-        let top = 1usize << degree.ilog2();
-        let (quotient, remainder) = self.p.divide(coefficients, top);
-        let remainder = self.piece(trimmed(&remainder), depth)?;
-        let product = if quotient[1..].iter().all(|&c| c == 0.0) {
-            self.engine.multiply_scalar(&self.made[&top], Complex64::new(quotient[0], 0.0))?
-        } else {
-            let quotient = self.piece(trimmed(&quotient), depth - 1)?;
-            self.engine.multiply(&quotient, &self.made[&top])?
-        };
-        self.engine.add(&product, &remainder)
-    }
-
-    /// c_0 + Σ c_k·B_k, all at one level: the lowest at which babies are, or one above the result.
-    fn sum(&mut self, coefficients: &[f64], depth: usize) -> Result<Ciphertext> {
-        let (engine, context) = (self.engine, self.engine.context());
-        let mut level = self.made[&1].level();
-        for _ in 0..(depth - 1).min(doublings(self.babies)) {
-            level = context.level_below(level).ok_or_else(|| engine.no_level("evaluate a polynomial"))?;
-        }
-        let mut sum: Option<Ciphertext> = None;
-        for (k, &c) in coefficients.iter().enumerate().skip(1).filter(|(_, c)| **c != 0.0) {
-            let term = engine.multiply_scalar(self.lowered(k, level)?, Complex64::new(c, 0.0))?;
-            sum = Some(match sum {
-                Some(sum) => engine.add(&sum, &term)?,
-                None => term,
-            });
-        }
-        let sum = match sum {
-            Some(sum) => sum,
-            None => engine.zeroed(self.lowered(1, level)?),
-        };
-        engine.add_plain(&sum, &[Complex64::new(coefficients[0], 0.0)])
-    }
-
-    /// B_k at a level.
-    fn lowered(&mut self, k: usize, level: usize) -> Result<&Ciphertext> {
-        if !self.lowered.contains_key(&(k, level)) {
-            let lowered = self.engine.lower(&self.made[&k], level)?;
-            self.lowered.insert((k, level), lowered);
-        }
-        Ok(&self.lowered[&(k, level)])
-    }
-}
-
-/// Without zeros at the end.
-fn trimmed(coefficients: &[f64]) -> &[f64] {
-    let last = coefficients.iter().rposition(|&c| c != 0.0).unwrap_or(0);
-    &coefficients[..=last]
 }
