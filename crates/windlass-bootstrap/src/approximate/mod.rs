@@ -16,6 +16,7 @@ mod maps;
 mod plan;
 mod raise;
 mod refresher;
+mod samples;
 mod sine;
 mod spec;
 

@@ -41,9 +41,7 @@ impl RefreshPlan {
         let context = CkksContext::new(&spec.to_ckks())?;
         let slots = context.most_slots();
         Limits::between(1, spec.n).check("the weight of the ephemeral secret", spec.ephemeral_weight)?;
-        // |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
-        let most = (f64::from(spec.ephemeral_weight + 1) / 2.0).floor();
-        let sine = Sine::new(spec, most)?;
+        let sine = Sine::new(spec)?;
         let representation = ComplexSlots::new(&context, slots)?;
         let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
         // Slots hold message·Δ_top = Q_B·t; real and imaginary parts are taken as sums with

@@ -26,12 +26,12 @@ pub(super) struct Sine {
 }
 
 impl Sine {
-    /// Coefficients for |t| up to `most` + 2^−`gap_bits`.
+    /// The coefficients.
     ///
     /// # Errors
     /// None for a degree that polynomials have.
-    pub fn new(spec: &RefreshSpec, most: f64) -> Result<Self> {
-        let range = most + 0.5;
+    pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        let range = spec.most() as f64 + 0.5;
         let mut factors = vec![if spec.arcsine { 6f64.sqrt().recip() } else { 1.0 }];
         for _ in 0..spec.doublings {
             factors.push((2.0 * factors[factors.len() - 1]).sqrt());
@@ -39,7 +39,7 @@ impl Sine {
         let scale = factors.pop().expect("there is one at least");
         factors.reverse();
         let subtracted = factors;
-        let coefficients = fitted(spec, range, most as i64);
+        let coefficients = fitted(spec, range);
         let scaled: Vec<f64> = coefficients.iter().map(|c| c * scale).collect();
         let polynomial = Polynomial::chebyshev(&scaled, -1.0, 1.0)?;
         Ok(Self { range, polynomial, subtracted, arcsine: spec.arcsine })
@@ -106,7 +106,8 @@ const ROOM: f64 = 1.0 + 1.0 / 1024.0;
 ///
 /// I is nearly a Gaussian of variance (h + 1)/12: the weights are the square roots of its density,
 /// so that the mean square of the error is least. Where I hardly ever lies the error may be larger.
-fn fitted(spec: &RefreshSpec, range: f64, most: i64) -> Vec<f64> {
+fn fitted(spec: &RefreshSpec, range: f64) -> Vec<f64> {
+    let most = spec.most();
     let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;
     let near = 2f64.powi(-(spec.gap_bits as i32));
     let mut points = Vec::new();
@@ -171,9 +172,9 @@ mod tests {
     #[test]
     fn the_sine_is_the_sawtooth_near_integers() {
         for (arcsine, gap_bits) in [(false, 8), (true, 8), (true, 6)] {
-            let spec = RefreshSpec { arcsine, gap_bits, ..toy(64) };
+            let spec = RefreshSpec { arcsine, gap_bits, ephemeral_weight: 32, ..toy(64) };
             let most = 16i32;
-            let sine = Sine::new(&spec, most as f64).unwrap();
+            let sine = Sine::new(&spec).unwrap();
             let (mut worst, mut rare) = (0.0f64, 0.0f64);
             for integer in -most..=most {
                 for place in -8..=8 {

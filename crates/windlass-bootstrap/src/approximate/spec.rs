@@ -1,7 +1,11 @@
 //! What a refresh of CKKS is made of, and the levels that it takes.
 
 use windlass_rlwe::{Assurance, SecretDistribution};
+use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
+
+use super::samples::Samples;
+use super::sine::Sine;
 
 /// What a refresh of CKKS is made of.
 #[derive(Debug, Clone, PartialEq)]
@@ -14,8 +18,9 @@ pub struct RefreshSpec {
     pub depth: usize,
     /// log2(Q_B/Δ): a message of absolute value 1 takes the share 2^−gap_bits of the modulus.
     pub gap_bits: u32,
-    /// Sizes of the primes that a level of the sine drops together: their sum is log2 of its scale.
-    pub sine_prime_bits: Vec<u32>,
+    /// log2 of the scale of each level of the sine, from that of its argument to that of its result:
+    /// one more than [`Self::sine_depth`].
+    pub sine_scale_bits: Vec<u32>,
     /// How many of the log2(n/2) elementary stages each map from coefficients to slots takes.
     pub to_slots: Vec<usize>,
     /// The same of the maps back.
@@ -40,20 +45,47 @@ pub struct RefreshSpec {
     pub assurance: Assurance,
 }
 
-/// The largest size of a prime.
+/// The sizes of primes.
+const LEAST_BITS: u32 = 25;
 const MOST_BITS: u32 = 50;
 
 impl RefreshSpec {
-    /// log2 of the scale of the sine's levels.
-    pub fn sine_bits(&self) -> u32 {
-        self.sine_prime_bits.iter().sum()
-    }
-
     /// The number of levels of the sine: the square of its argument, the polynomial, the doublings
     /// and the arcsine.
     pub fn sine_depth(&self) -> usize {
         let polynomial = (self.degree + 1).next_power_of_two().ilog2() as usize;
         1 + polynomial + self.doublings as usize + if self.arcsine { 2 } else { 0 }
+    }
+
+    /// The same with the scales of the sine for an error of 2^−bits in a slot of the message: each
+    /// level adds as much to it as the others.
+    ///
+    /// Cost: some milliseconds.
+    ///
+    /// # Errors
+    /// None for a degree that polynomials have.
+    pub fn with_sine_precision(mut self, bits: f64) -> Result<Self> {
+        let sine = Sine::new(&self)?;
+        let sensitivities = Samples::sensitivities(&self, &sine)?;
+        let n = self.n as f64;
+        // Of a rescaling under a uniform ternary secret, in all slots.
+        let rounding = (n / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
+        // To slots: of both parts, n/2 sums, in units of the message.
+        let gain = n.sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
+        let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
+        let scale = |s: &f64| (s * rounding * gain / share).log2().ceil() as u32;
+        let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
+        // What a level drops is at least one prime.
+        for level in (0..scales.len() - 1).rev() {
+            scales[level] = scales[level].max((scales[level + 1] + LEAST_BITS).div_ceil(2));
+        }
+        self.sine_scale_bits = scales;
+        Ok(self)
+    }
+
+    /// |I| is at most this: |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
+    pub(super) fn most(&self) -> i64 {
+        i64::from(self.ephemeral_weight.div_ceil(2))
     }
 
     /// The CKKS parameters with all levels.
@@ -73,9 +105,10 @@ impl RefreshSpec {
 
     /// From the lowest up: slots to coefficients, the sine, coefficients to slots.
     fn levels(&self) -> Vec<RefreshLevel> {
-        let sine = RefreshLevel { prime_bits: self.sine_prime_bits.clone(), scale_bits: None };
         let mut levels = self.lower_map();
-        levels.extend(std::iter::repeat_n(sine, self.sine_depth()));
+        // A product at scale Δ' that is rescaled to Δ: the primes between are Δ'²/Δ.
+        let sine = self.sine_scale_bits.windows(2).rev().map(|pair| 2 * pair[0] - pair[1]);
+        levels.extend(sine.map(|bits| RefreshLevel { prime_bits: split(bits), scale_bits: None }));
         levels.extend(self.upper_map());
         levels
     }
@@ -84,7 +117,7 @@ impl RefreshSpec {
     /// and its share of the difference.
     fn lower_map(&self) -> Vec<RefreshLevel> {
         let (count, constant) = (self.to_coefficients.len() as u32, self.constant_bits[1]);
-        let fall = self.sine_bits() - self.scale_bits;
+        let fall = self.sine_scale_bits.last().copied().unwrap_or(0).saturating_sub(self.scale_bits);
         let share = |k: u32| fall * (k + 1) / count - fall * k / count;
         (0..count)
             .map(|k| RefreshLevel {
@@ -100,7 +133,7 @@ impl RefreshSpec {
         let (count, constant) = (self.to_slots.len() as u32, self.constant_bits[0]);
         let primes = split(count * constant);
         let last = primes.len() as u32 - (count - 1);
-        let mut scale = self.sine_bits();
+        let mut scale = self.sine_scale_bits.first().copied().unwrap_or(0);
         let mut level = |prime_bits: Vec<u32>| {
             scale = scale + prime_bits.iter().sum::<u32>() - constant;
             RefreshLevel { prime_bits, scale_bits: Some(scale) }
@@ -125,12 +158,12 @@ pub(super) mod tests {
     pub fn toy(n: usize) -> RefreshSpec {
         let stages = (n / 2).ilog2() as usize;
         let thirds: Vec<usize> = (0..3).map(|k| stages * (k + 1) / 3 - stages * k / 3).collect();
-        RefreshSpec {
+        let spec = RefreshSpec {
             n,
             scale_bits: 40,
             depth: 3,
             gap_bits: 8,
-            sine_prime_bits: vec![28, 28],
+            sine_scale_bits: Vec::new(),
             to_slots: thirds.clone(),
             to_coefficients: thirds,
             constant_bits: [50, 40],
@@ -142,6 +175,7 @@ pub(super) mod tests {
             special_prime_bits: vec![50; 5],
             digits: 6,
             assurance: Assurance::Insecure { name: "insecure_test".into() },
-        }
+        };
+        spec.with_sine_precision(28.0).unwrap()
     }
 }

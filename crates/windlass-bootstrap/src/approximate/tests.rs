@@ -65,20 +65,21 @@ fn full_size() {
         return;
     }
     let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let n = 1usize << std::env::var("LOGN").map_or(16, |x| x.parse().unwrap());
+    let assurance = if n < 1 << 16 { toy(n).assurance } else { windlass_rlwe::Assurance::Secure };
     let spec = RefreshSpec {
-        n: 1 << 16,
         scale_bits: 42,
         depth: 9,
         gap_bits: 8,
-        sine_prime_bits: vec![29, 29],
-        to_slots: vec![5, 5, 5],
-        to_coefficients: vec![5, 5, 5],
         constant_bits: [56, 40],
         special_prime_bits: vec![50; 8],
         digits: std::env::var("DIGITS").map_or(5, |x| x.parse().unwrap()),
-        assurance: windlass_rlwe::Assurance::Secure,
-        ..toy(1 << 16)
+        assurance,
+        ..toy(n)
     };
+    let precision = std::env::var("PRECISION").map_or(27.0, |x| x.parse().unwrap());
+    let spec = spec.with_sine_precision(precision).unwrap();
+    println!("scales {:?}, {:?}", spec.sine_scale_bits, spec.to_ckks());
     let clock = std::time::Instant::now();
     let plan = RefreshPlan::new(&spec).unwrap();
     let params = plan.context().rlwe().params();

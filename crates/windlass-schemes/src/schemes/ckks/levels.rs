@@ -8,6 +8,7 @@ use windlass_rlwe::switching::Epilogue;
 use windlass_rlwe::{Limits, check_same_keys};
 
 use super::ciphertext::{Ciphertext, Info};
+use super::encode::residue;
 use super::engine::Engine;
 use super::slot_error::SlotError;
 use crate::error::{Error, Result};
@@ -52,7 +53,11 @@ impl Engine {
 
     /// Divides by what the level drops; `info` without the error of the rounding.
     fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
-        let level = self.level_below(operation, ct)?;
+        self.divided_to(operation, ct, self.level_below(operation, ct)?, info)
+    }
+
+    /// Divides by all primes above a level.
+    fn divided_to(&self, operation: &'static str, ct: &Ciphertext, level: usize, info: Info) -> Result<Ciphertext> {
         let keep = self.context.rlwe().basis(level);
         let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Epilogue::default()).into();
         let mut out = ct.with_parts(parts, info);
@@ -78,10 +83,16 @@ impl Engine {
         if level == ct.level() {
             return Ok(ct);
         }
-        let above = self.context.level_above(level).expect("the ciphertext is above");
-        let factor = self.context.scale(level) * self.context.dropped(above) / self.context.scale(ct.level());
-        let raised = self.raised(self.restricted(&ct, above), factor);
-        self.divided("drop levels", &raised, raised.info.clone()).map(Cow::Owned)
+        let ratio = self.context.scale(level) / self.context.scale(ct.level());
+        let mut from = self.context.level_above(level).expect("the ciphertext is above");
+        let mut dropped = self.context.dropped(from);
+        // The factor is rounded: by no more than the division rounds.
+        while ratio * dropped < self.context.scale(level) / 16.0 && from < ct.level() {
+            from = self.context.level_above(from).expect("the ciphertext is there or above");
+            dropped *= self.context.dropped(from);
+        }
+        let raised = self.raised(self.restricted(&ct, from), ratio * dropped);
+        self.divided_to("drop levels", &raised, level, raised.info.clone()).map(Cow::Owned)
     }
 
     /// The rows of the first `level` primes; the scale stays that of the old level.
@@ -97,7 +108,7 @@ impl Engine {
     /// up to half of one part in `factor`, which is counted as an error of the message.
     fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
         let integer = factor.round();
-        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
+        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(integer, q)));
         ct.info.add_certain(ct.info.magnitude.largest() * (integer / factor - 1.0).abs());
         ct
     }
