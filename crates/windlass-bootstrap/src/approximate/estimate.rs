@@ -43,16 +43,19 @@ impl RefreshError {
         let share = 2f64.powi(-(spec.gap_bits as i32));
         let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;
         let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
-        let raised = modulus / context.scale(context.raised_level()) * (spec.n as f64 * variance).sqrt();
+        // A sum over rotations leaves 2s coefficients, n/2s times as large.
+        let (count, sums) = ((2 * spec.slots) as f64, (spec.n / (2 * spec.slots)) as f64);
+        let raised = modulus / context.scale(context.raised_level()) * sums * (count * variance).sqrt();
         let first = Signal { size: raised, error: 0.0 }.through(context, &plan.to_slots);
         // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
         let argument = first.error * std::f64::consts::SQRT_2;
-        // From the result of the sine, of both parts, to slots.
-        let gain = plan.to_coefficients.iter().map(|stage| norm(stage)).product::<f64>() * std::f64::consts::SQRT_2;
-        let errors = Errors::of(context, plan.slots, plan.relinearisation_level());
+        // From the result of the sine, of both parts, to slots; a map that joins them counts both.
+        let both = if spec.is_joined() { 1.0 } else { std::f64::consts::SQRT_2 };
+        let gain = plan.to_coefficients.iter().map(norm).product::<f64>() * both;
+        let errors = Errors::of(context, spec.sine_slots(), plan.relinearisation_level());
         let samples = |argument| Samples::new(spec, errors.clone()).deviation(&plan.sine, argument);
         let (whole, inside) = (samples(argument)?, samples(0.0)?);
-        let size = share * plan.sine.factor() / (spec.n as f64).sqrt();
+        let size = share * plan.sine.factor() / count.sqrt();
         let last = Signal { size, error: 0.0 }.through(context, &plan.to_coefficients);
         let angle = std::f64::consts::TAU * share;
         let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };

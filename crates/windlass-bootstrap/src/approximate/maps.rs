@@ -9,29 +9,65 @@ use windlass_rlwe::Limits;
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::Complex64;
 
+/// The maps of one way are over the slots of the sine: those of the message, or twice as many, which
+/// then hold the message twice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape<'a> {
+    /// The slots of the sine.
+    pub slots: &'a ComplexSlots,
+    /// The number of slots of the message.
+    pub message: usize,
+}
+
 /// Maps whose product, the first one applied first, brings the coefficients of slots times `factor`
-/// into slots: slot j holds `c_k + i·c_{k+s}`, k the number j with its bits reversed. `groups` says
-/// how many elementary stages each map takes.
+/// into slots: slot j holds `c_k + i·c_{k+s}`, k the number j with its bits reversed. If there are
+/// twice as many slots as the message has, the second half is multiplied by −i: the real part of
+/// slot s + j is then c_{k+s}. `groups` says how many elementary stages each map takes.
 ///
 /// # Errors
 /// [`windlass_schemes::Error::OutOfRange`] unless the groups have log2 s stages in all.
-pub(super) fn to_slots(slots: &ComplexSlots, groups: &[usize], factor: f64) -> Result<Vec<ComplexMap>> {
-    let lengths: Vec<usize> = lengths(slots).rev().collect();
-    merged(slots, &lengths, groups, factor / slots.count() as f64, inverse)
+pub(super) fn to_slots(shape: Shape<'_>, groups: &[usize], factor: f64) -> Result<Vec<ComplexMap>> {
+    let lengths: Vec<usize> = lengths(shape.message).rev().collect();
+    let mut maps = merged(shape.slots, &lengths, groups, factor / shape.message as f64, inverse)?;
+    if let (Some(last), true) = (maps.last_mut(), shape.is_joined()) {
+        *last = last.multiplied_by(&shape.halves(Complex64::ONE, -Complex64::I))?;
+    }
+    Ok(maps)
 }
 
-/// The maps back: from such slots, times `factor`, to the slots of the message.
+/// The maps back: from such slots, or the real parts of twice as many, times `factor`, to the slots
+/// of the message.
 ///
 /// # Errors
 /// As [`to_slots`].
-pub(super) fn to_coefficients(slots: &ComplexSlots, groups: &[usize], factor: f64) -> Result<Vec<ComplexMap>> {
-    let lengths: Vec<usize> = lengths(slots).collect();
-    merged(slots, &lengths, groups, factor, forward)
+pub(super) fn to_coefficients(shape: Shape<'_>, groups: &[usize], factor: f64) -> Result<Vec<ComplexMap>> {
+    let lengths: Vec<usize> = lengths(shape.message).collect();
+    let mut maps = merged(shape.slots, &lengths, groups, factor, forward)?;
+    if let (Some(first), true) = (maps.first_mut(), shape.is_joined()) {
+        let turned = shape.slots.turn(shape.message as i64, false);
+        let terms =
+            [(1, shape.halves(Complex64::ONE, Complex64::I)), (turned, shape.halves(Complex64::I, Complex64::ONE))];
+        *first = first.compose(&ComplexMap::from_terms(shape.slots, terms)?)?;
+    }
+    Ok(maps)
+}
+
+impl Shape<'_> {
+    fn is_joined(self) -> bool {
+        self.message < self.slots.count()
+    }
+
+    /// One number in the first half of the slots, another one in the second.
+    fn halves(self, first: Complex64, second: Complex64) -> Vec<Complex64> {
+        let mut values = vec![first; self.slots.count()];
+        values[self.message..].fill(second);
+        values
+    }
 }
 
 /// 2, 4, .., s.
-fn lengths(slots: &ComplexSlots) -> impl DoubleEndedIterator<Item = usize> {
-    (1..=slots.count().ilog2()).map(|log| 1 << log)
+fn lengths(slots: usize) -> impl DoubleEndedIterator<Item = usize> {
+    (1..=slots.ilog2()).map(|log| 1 << log)
 }
 
 fn merged(

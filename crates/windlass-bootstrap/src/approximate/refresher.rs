@@ -5,10 +5,11 @@ use std::sync::Arc;
 use windlass_circuits::{ComplexSlots, PreparedPlan};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
+use windlass_schemes::switching::Switching;
 
 use super::estimate::RefreshError;
 use super::keys::RefreshKeys;
-use super::plan::{RefreshPlan, Stage};
+use super::plan::{RefreshPlan, Stage, sums_over};
 use super::raise::raised;
 
 /// Refreshes CKKS ciphertexts by one plan.
@@ -44,36 +45,75 @@ impl Refresher {
         &self.plan
     }
 
+    /// Bytes in memory of all keys.
+    pub fn key_bytes(&self) -> usize {
+        self.keys.bytes() + self.engine.keys().bytes()
+    }
+
+    /// Bytes in memory of the constants of the maps.
+    pub fn constant_bytes(&self) -> usize {
+        self.to_slots.iter().chain(&self.to_coefficients).map(PreparedPlan::bytes).sum()
+    }
+
     /// The same message with new levels.
     ///
     /// # Errors
-    /// Those of key switches and products; [`Error::SlotCount`] for another number of slots than n/2.
+    /// Those of key switches and products; [`Error::SlotCount`] for more slots than the plan is for.
     pub fn refresh(&self, ciphertext: &Ciphertext) -> Result<Ciphertext> {
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
-        if ciphertext.slots() != plan.slots {
-            return Err(Error::SlotCount { got: ciphertext.slots(), most: plan.slots });
+        let (spec, base_level) = (plan.spec(), context.base_level());
+        if ciphertext.slots() > spec.slots {
+            return Err(Error::SlotCount { got: ciphertext.slots(), most: spec.slots });
         }
-        let base = engine.lower(ciphertext, context.base_level())?;
-        let parts = raised(context.rlwe(), &self.keys, base.parts());
-        let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
-        let stated = |magnitude: f64, deviation: f64| Stated { slots: plan.slots, magnitude, deviation };
-        // Slots of a polynomial with coefficients up to Q_B·K.
-        let largest = modulus * plan.sine.range() * plan.slots as f64 / context.scale(context.raised_level());
-        let mut z = engine.assembled(ciphertext.key_id(), parts, stated(largest, 0.0))?;
-        z = self.mapped(z, &plan.to_slots, &self.to_slots)?;
-        z = z.restated(stated(1.0, TINY));
-        let conjugate = engine.conjugate(&z)?;
-        let halves = [engine.add(&z, &conjugate)?, engine.sub(&conjugate, &z)?];
-        // (z̄ − z)·i = 2·Im z.
-        let halves = [halves[0].clone(), engine.multiply_i(&halves[1])?];
-        let [re, im] = halves.map(|half| plan.sine.evaluate(engine, &half.restated(stated(0.9, TINY))));
-        let message = (ciphertext.magnitude() * context.scale(context.base_level()) / modulus).min(1.0);
-        let restated = |x: Ciphertext| x.restated(stated(message * plan.sine.factor() * 1.1, TINY));
-        let joined = engine.add(&restated(re?), &engine.multiply_i(&restated(im?))?)?;
+        let base = engine.lower(ciphertext, base_level)?;
+        let modulus = context.rlwe().log2_modulus(base_level).exp2();
+        let z = self.coefficients(&base, modulus)?;
+        let joined = self.sawtooth(&z, ciphertext.magnitude() * context.scale(base_level) / modulus)?;
         let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients)?;
-        let systematic = self.error.systematic_at(ciphertext.magnitude(), plan.spec().arcsine);
-        let added = self.error.deviation() + systematic / 2.0;
-        Ok(out.restated(stated(ciphertext.magnitude() + systematic, base.deviation() + added)))
+        let systematic = self.error.systematic_at(ciphertext.magnitude(), spec.arcsine);
+        let deviation = base.deviation() + self.error.deviation() + systematic / 2.0;
+        let magnitude = ciphertext.magnitude() + systematic;
+        Ok(out.restated(Stated { slots: spec.slots, magnitude, deviation }))
+    }
+
+    /// The coefficients of a raised ciphertext, divided by Q_B and the range of the sine, in slots.
+    fn coefficients(&self, base: &Ciphertext, modulus: f64) -> Result<Ciphertext> {
+        let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
+        let spec = plan.spec();
+        let parts = raised(context.rlwe(), &self.keys, base.parts());
+        // Slots of a polynomial with coefficients up to Q_B·K.
+        let magnitude = modulus * plan.sine.range() * spec.n as f64 / context.scale(context.raised_level());
+        let stated = Stated { slots: spec.slots, magnitude, deviation: 0.0 };
+        let mut z = engine.assembled(base.key_id(), parts, stated)?;
+        for amount in sums_over(spec) {
+            let turned = engine.automorphism(&z, context.rotation_element(amount))?;
+            z = engine.add(&z, &turned)?.restated(stated);
+        }
+        let z = self.mapped(z, &plan.to_slots, &self.to_slots)?;
+        Ok(z.restated(self.stated(1.0)))
+    }
+
+    /// What is known inside: a bound on the slots of the sine.
+    fn stated(&self, magnitude: f64) -> Stated {
+        Stated { slots: self.plan.spec().sine_slots(), magnitude, deviation: TINY }
+    }
+
+    /// `t − I` of the real parts, and of the imaginary ones if they are not beside them, times the
+    /// factor of the sine; `share` bounds it.
+    fn sawtooth(&self, z: &Ciphertext, share: f64) -> Result<Ciphertext> {
+        let (sine, engine) = (&self.plan.sine, &self.engine);
+        let bound = share.min(1.0) * sine.factor() * ROOM;
+        let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
+            Ok(sine.evaluate(engine, &x.restated(self.stated(0.9)))?.restated(self.stated(bound)))
+        };
+        let conjugate = engine.conjugate(z)?;
+        let real = evaluated(engine.add(z, &conjugate)?)?;
+        if self.plan.spec().is_joined() {
+            return Ok(real);
+        }
+        // (z̄ − z)·i = 2·Im z.
+        let imaginary = evaluated(engine.multiply_i(&engine.sub(&conjugate, z)?)?)?;
+        engine.add(&real, &engine.multiply_i(&imaginary)?)
     }
 
     fn mapped(
@@ -88,6 +128,9 @@ impl Refresher {
         Ok(x)
     }
 }
+
+/// What the sine may be above the angle.
+const ROOM: f64 = 1.1;
 
 /// A deviation that says nothing yet.
 const TINY: f64 = 1e-12;

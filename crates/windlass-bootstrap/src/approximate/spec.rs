@@ -12,6 +12,9 @@ use super::sine::Sine;
 pub struct RefreshSpec {
     /// Ring dimension n, a power of two.
     pub n: usize,
+    /// The number of slots of a ciphertext, a divisor of n/2. Fewer than n/2 take one sine instead of
+    /// two, and smaller maps.
+    pub slots: usize,
     /// log2 of the scale Δ of the caller's levels.
     pub scale_bits: u32,
     /// The number of rescalings that a refreshed ciphertext has room for.
@@ -21,7 +24,7 @@ pub struct RefreshSpec {
     /// log2 of the scale of each level of the sine, from that of its argument to that of its result:
     /// one more than [`Self::sine_depth`].
     pub sine_scale_bits: Vec<u32>,
-    /// How many of the log2(n/2) elementary stages each map from coefficients to slots takes.
+    /// How many of the log2(slots) elementary stages each map from coefficients to slots takes.
     pub to_slots: Vec<usize>,
     /// The same of the maps back.
     pub to_coefficients: Vec<usize>,
@@ -33,6 +36,8 @@ pub struct RefreshSpec {
     pub degree: usize,
     /// Whether two more levels bring the sine to the sawtooth, up to the fifth power of the angle.
     pub arcsine: bool,
+    /// The most Galois keys that each map may need, if that matters more than time.
+    pub max_keys: Option<usize>,
     /// Non-zero coefficients of the ephemeral secret.
     pub ephemeral_weight: u32,
     /// Special primes of the key to the ephemeral secret.
@@ -68,10 +73,10 @@ impl RefreshSpec {
         let sine = Sine::new(&self)?;
         let sensitivities = Samples::sensitivities(&self, &sine)?;
         let n = self.n as f64;
-        // Of a rescaling under a uniform ternary secret, in all slots.
-        let rounding = (n / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
-        // To slots: of both parts, n/2 sums, in units of the message.
-        let gain = n.sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
+        // Of a rescaling under a uniform ternary secret, in the slots of the sine.
+        let rounding = ((2 * self.sine_slots()) as f64 / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
+        // To slots: of both parts, as many sums as there are slots, in units of the message.
+        let gain = (2.0 * self.slots as f64).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
         let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
         let scale = |s: &f64| (s * rounding * gain / share).log2().ceil() as u32;
         let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
@@ -81,6 +86,16 @@ impl RefreshSpec {
         }
         self.sine_scale_bits = scales;
         Ok(self)
+    }
+
+    /// Whether the real and the imaginary parts of slots stand beside each other in one ciphertext.
+    pub(super) fn is_joined(&self) -> bool {
+        self.slots < self.n / 2
+    }
+
+    /// The number of slots of the ciphertexts that the sine takes.
+    pub(super) fn sine_slots(&self) -> usize {
+        if self.is_joined() { 2 * self.slots } else { self.slots }
     }
 
     /// |I| is at most this: |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
@@ -156,10 +171,16 @@ pub(super) mod tests {
 
     /// A set without security.
     pub fn toy(n: usize) -> RefreshSpec {
-        let stages = (n / 2).ilog2() as usize;
+        sparse(n, n / 2)
+    }
+
+    /// The same with fewer slots.
+    pub fn sparse(n: usize, slots: usize) -> RefreshSpec {
+        let stages = slots.ilog2() as usize;
         let thirds: Vec<usize> = (0..3).map(|k| stages * (k + 1) / 3 - stages * k / 3).collect();
         let spec = RefreshSpec {
             n,
+            slots,
             scale_bits: 40,
             depth: 3,
             gap_bits: 8,
@@ -170,6 +191,7 @@ pub(super) mod tests {
             doublings: 3,
             degree: 15,
             arcsine: true,
+            max_keys: None,
             ephemeral_weight: 32.min(n as u32 / 4),
             ephemeral_special: 2,
             special_prime_bits: vec![50; 5],

@@ -7,7 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use windlass_rlwe::{EvaluationKeys, SecretKey};
 use windlass_schemes::schemes::ckks::{Complex64, Decryptor, Engine};
 
-use super::spec::tests::toy;
+use super::spec::tests::{sparse, toy};
 use super::*;
 
 /// Numbers of absolute value at most 1.
@@ -29,12 +29,12 @@ fn parties(spec: &RefreshSpec, rng: &mut ChaCha20Rng) -> (Decryptor, Refresher) 
 
 #[test]
 fn refreshed_ciphertexts_have_the_message_and_new_levels() {
-    for n in [64, 1024] {
+    for (n, slots) in [(64, 32), (64, 1), (64, 4), (1024, 512), (1024, 256), (1024, 16)] {
         let mut rng = ChaCha20Rng::seed_from_u64(n as u64);
-        let spec = toy(n);
+        let spec = sparse(n, slots);
         let (decryptor, refresher) = parties(&spec, &mut rng);
         let context = refresher.plan().context();
-        let message = values(n / 2, &mut rng);
+        let message = values(slots, &mut rng);
         let (ct, _) = decryptor.encrypt(&message, 1.0, context.base_level(), &mut rng).unwrap();
         let before = decryptor.decrypt(&ct).unwrap();
         let fresh = refresher.refresh(&ct).unwrap();
@@ -72,8 +72,9 @@ fn full_size() {
         depth: 9,
         gap_bits: 8,
         constant_bits: [56, 40],
-        special_prime_bits: vec![50; 8],
-        digits: std::env::var("DIGITS").map_or(5, |x| x.parse().unwrap()),
+        special_prime_bits: vec![50; std::env::var("SPECIAL").map_or(7, |x| x.parse().unwrap())],
+        max_keys: std::env::var("KEYS").ok().map(|x| x.parse().unwrap()),
+        digits: std::env::var("DIGITS").map_or(4, |x| x.parse().unwrap()),
         assurance,
         ..toy(n)
     };
@@ -94,11 +95,15 @@ fn full_size() {
     for stage in plan.to_slots.iter().chain(&plan.to_coefficients) {
         println!("level {}: {} keys\n{}", stage.level, stage.plan.required_keys().len(), stage.plan.explain());
     }
+    if std::env::var_os("ONLY_PLAN").is_some() {
+        return;
+    }
     drop(plan);
     let (decryptor, refresher) = parties(&spec, &mut rng);
+    println!("keys {:.2} GB", refresher.key_bytes() as f64 / 1e9);
     println!("set-up {:.1?}; {:.1} expected", clock.elapsed(), -refresher.plan().error().unwrap().deviation().log2());
     let context = refresher.plan().context();
-    let message = values(spec.n / 2, &mut rng);
+    let message = values(spec.slots, &mut rng);
     let (ct, _) = decryptor.encrypt(&message, 1.0, context.base_level(), &mut rng).unwrap();
     let before = decryptor.decrypt(&ct).unwrap();
     for _ in 0..2 {

@@ -144,6 +144,14 @@ impl CkksSpec {
         Ok(limits.check("the size of the base primes in bits", base)?)
     }
 
+    /// The parameters of the layer below, validated. Levels of a refresh drop primes of different
+    /// sizes: digits are then made by size.
+    fn params(&self) -> Result<RlweParams> {
+        let spec = self.to_rlwe();
+        let by_size = !self.refresh_levels.is_empty();
+        Ok(if by_size { RlweParams::with_digits_by_size(&spec)? } else { RlweParams::new(&spec)? })
+    }
+
     /// The parameters of the layer below.
     pub fn to_rlwe(&self) -> RlweSpec {
         let mut q_prime_bits = self.base_prime_bits.clone();
@@ -228,7 +236,7 @@ impl CkksContext {
     /// As [`Self::new`].
     pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
         spec.check()?;
-        let rlwe = Context::with_isa(RlweParams::new(&spec.to_rlwe())?, isa)?;
+        let rlwe = Context::with_isa(spec.params()?, isa)?;
         let scaling = (spec.scale_bits, spec.base_prime_bits.len(), spec.depth, spec.refresh_levels.clone());
         CONTEXTS.get_or_build((rlwe.params().id(), isa, scaling), || Self::build(rlwe, spec))
     }
