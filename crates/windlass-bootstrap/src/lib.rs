@@ -14,6 +14,7 @@
 //! The derivations are in `docs/math/bootstrapping.md`.
 #![forbid(unsafe_code)]
 
+pub mod approximate;
 mod batch;
 mod bootstrap_plan;
 mod bootstrapper;

@@ -109,6 +109,20 @@ impl RlweParams {
     /// is below a digit; [`RlweError::SecurityOutOfRange`] or [`RlweError::Insecure`] if 128 bits
     /// are vouched for but not reached.
     pub fn new(spec: &RlweSpec) -> Result<Self, RlweError> {
+        Self::with_digits(spec, false)
+    }
+
+    /// As [`Self::new`], with digits of about as many bits instead of as many primes: for chains
+    /// whose primes have different sizes. No spare primes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_digits_by_size(spec: &RlweSpec) -> Result<Self, RlweError> {
+        Limits::at_most(0).check("the number of spare primes", spec.spare_prime_bits.len())?;
+        Self::with_digits(spec, true)
+    }
+
+    fn with_digits(spec: &RlweSpec, by_size: bool) -> Result<Self, RlweError> {
         let shape = Arc::new(Shape::new(spec.m)?);
         check_counts(spec, shape.n())?;
         let mut taken = Vec::new();
@@ -118,7 +132,12 @@ impl RlweParams {
         let spare = spec.spare_prime_bits.len();
         let q_prime_bits = [&spec.spare_prime_bits[..], &spec.q_prime_bits].concat();
         let q_primes = choose_primes(shape.root_order(), &q_prime_bits, &mut taken)?;
-        let gadget = Gadget::with_spare(q_primes.len(), spec.digits, spare);
+        let gadget = if by_size {
+            let bits: Vec<f64> = q_primes.iter().map(|q| (q.value() as f64).log2()).collect();
+            Gadget::by_size(&bits, spec.digits)
+        } else {
+            Gadget::with_spare(q_primes.len(), spec.digits, spare)
+        };
         let log2_digit = log2_largest(&q_primes, gadget.groups());
         let log2_p = log2_product(&special_primes);
         if log2_p < log2_digit {
@@ -126,7 +145,7 @@ impl RlweParams {
             return Err(RlweError::SpecialModulusTooSmall { log2_p, log2_digit, digits });
         }
         let security = check_security(shape.n(), log2_product(&q_primes) + log2_p, spec)?;
-        let id = identify(&shape, (&q_primes, spare), &special_primes, gadget.groups().len(), spec.secret);
+        let id = identify(&shape, (&q_primes, spare), &special_primes, (&gadget, by_size), spec.secret);
         let (secret, assurance) = (spec.secret, spec.assurance.clone());
         let levels = Levels::new(&q_primes, spare);
         let special = Arc::new(Special::new(&special_primes, &q_primes, &gadget, &levels));
@@ -342,20 +361,23 @@ fn identify(
     shape: &Shape,
     (q, spare): (&[Modulus], usize),
     p: &[Modulus],
-    digits: usize,
+    (gadget, by_size): (&Gadget, bool),
     secret: SecretDistribution,
 ) -> ParamsId {
     let (kind, weight) = match secret {
         SecretDistribution::Ternary => (0, 0),
         SecretDistribution::Sparse { weight } => (1, weight as u64),
     };
-    let mut words = vec![shape.m(), digits as u64, kind, weight, RlweParams::SIGMA.to_bits()];
+    let mut words = vec![shape.m(), gadget.groups().len() as u64, kind, weight, RlweParams::SIGMA.to_bits()];
     for primes in [q, p] {
         words.push(primes.len() as u64);
         words.extend(primes.iter().map(|prime| prime.value()));
     }
     if spare > 0 {
         words.push(spare as u64);
+    }
+    if by_size {
+        words.extend(gadget.groups().iter().map(|group| group.len() as u64));
     }
     let mut hash = Sha256::new();
     hash.update(b"windlass rlwe parameters 1\n");

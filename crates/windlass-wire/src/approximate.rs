@@ -28,6 +28,14 @@ impl ApproximateContext {
         // The primes and these two fix the scale of every level.
         hash.update(context.spec().scale_bits.to_le_bytes());
         hash.update((context.base_level() as u64).to_le_bytes());
+        // Sets without levels of a refresh have the hash that they had before there were any.
+        if !context.spec().refresh_levels.is_empty() {
+            hash.update((context.spec().depth as u64).to_le_bytes());
+        }
+        for level in &context.spec().refresh_levels {
+            hash.update((level.prime_bits.len() as u64).to_le_bytes());
+            hash.update(level.scale_bits.unwrap_or(0).to_le_bytes());
+        }
         Self { context: Arc::clone(context), hash: hash.finalize().into() }
     }
 
@@ -97,13 +105,13 @@ impl Fields {
         if flags & !(SEEDED | OWN | ENTRIES) != 0 {
             return malformed("flags of a CKKS ciphertext");
         }
-        if level < context.base_level() || level > context.top_level() {
+        if !context.is_level(level) {
             return malformed("level of a CKKS ciphertext");
         }
         if slots == 0 || !context.most_slots().is_multiple_of(slots) {
             return malformed("number of slots");
         }
-        if scale.to_bits() != context.scale(level).powi(degree.into()).to_bits() {
+        if scale.to_bits() != context.scale_of(level, degree.into()).to_bits() {
             return malformed("scale");
         }
         if !is_bound(magnitude) {

@@ -44,6 +44,7 @@ pub fn spec(n: usize, scale_bits: u32, depth: usize) -> CkksSpec {
         digits: (depth + 2).div_ceil(2),
         secret: SecretDistribution::Ternary,
         assurance: Assurance::Insecure { name: "insecure_fuzz".into() },
+        refresh_levels: Vec::new(),
     }
 }
 

@@ -35,6 +35,7 @@ pub fn spec(dice: &mut Dice) -> CkksSpec {
             sparse
         },
         assurance: Assurance::Insecure { name: "insecure_hammer".into() },
+        refresh_levels: Vec::new(),
     }
 }
 

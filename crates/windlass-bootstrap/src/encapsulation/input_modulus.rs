@@ -53,6 +53,11 @@ impl InputModulus {
         fitting.min_by(|a, b| sizes(a).total_cmp(&sizes(b))).ok_or(short.into())
     }
 
+    /// The modulus of a level, whose key takes so many special primes.
+    pub fn at_level(level: usize, special: usize) -> Self {
+        Self { level, special, digits: Digits::WHOLE, arrival: level, needed_bits: 0.0 }
+    }
+
     /// What there is to choose from at a level, the fewest digits first.
     fn at(params: &RlweParams, spec: &BootstrapSpec, level: usize) -> Vec<Self> {
         const LARGEST: u32 = 30;

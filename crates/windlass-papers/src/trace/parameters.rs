@@ -30,6 +30,7 @@ fn with_special_primes(k: u32, special_prime_bits: Vec<u32>) -> CkksSpec {
         digits: (TOP + 1).div_ceil(k as usize),
         secret: SecretDistribution::Ternary,
         assurance: Assurance::Paper { name: format!("paper_trace_k{k}") },
+        refresh_levels: Vec::new(),
     }
 }
 

@@ -36,6 +36,33 @@ impl Gadget {
         Self { groups: std::iter::once(Basis::new(0..spare)).chain(moved).collect() }
     }
 
+    /// Up to `digits` groups of neighbours, for primes of these sizes in bits, the largest of which is
+    /// as small as it can be.
+    pub fn by_size(bits: &[f64], digits: usize) -> Self {
+        let ends = |most: f64| {
+            let (mut ends, mut sum) = (Vec::new(), 0.0);
+            for (index, &size) in bits.iter().enumerate() {
+                if sum + size > most && sum > 0.0 {
+                    ends.push(index);
+                    sum = 0.0;
+                }
+                sum += size;
+            }
+            ends.push(bits.len());
+            ends
+        };
+        let largest = bits.iter().copied().fold(0.0, f64::max);
+        let (mut low, mut high) = (largest, bits.iter().sum::<f64>());
+        // Until nothing changes but the last bits of a double.
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if ends(middle).len() <= digits.max(1) { high = middle } else { low = middle }
+        }
+        let ends = ends(high);
+        let starts = std::iter::once(0).chain(ends.iter().copied());
+        Self { groups: starts.zip(&ends).map(|(start, &end)| Basis::new(start..end)).collect() }
+    }
+
     /// One group of these primes.
     pub fn whole(primes: &Basis) -> Self {
         Self { groups: vec![primes.clone()] }

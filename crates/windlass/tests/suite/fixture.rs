@@ -40,6 +40,7 @@ pub fn approximate(n: usize, scale_bits: u32, depth: usize) -> CkksSpec {
         digits: (depth + 2).div_ceil(2),
         secret: SecretDistribution::Ternary,
         assurance: Assurance::Insecure { name: "insecure_test".into() },
+        refresh_levels: Vec::new(),
     }
 }
 

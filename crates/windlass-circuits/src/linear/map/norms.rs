@@ -184,6 +184,7 @@ mod tests {
             digits: 2,
             secret: windlass_rlwe::SecretDistribution::Ternary,
             assurance: windlass_rlwe::Assurance::Insecure { name: "insecure_norms".into() },
+            refresh_levels: Vec::new(),
         };
         ComplexSlots::new(&CkksContext::new(&spec).unwrap(), count).unwrap()
     }

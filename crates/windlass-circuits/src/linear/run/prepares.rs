@@ -207,6 +207,10 @@ impl Prepares<ComplexSlots> for ckks::Engine {
         constant.values().bytes()
     }
 
+    fn keeps_periodic_values(&self) -> bool {
+        true
+    }
+
     fn norms(&self, grid: &LinearGrid<ComplexSlots>) -> Option<MapNorms> {
         Some(MapNorms(grid.operators()))
     }

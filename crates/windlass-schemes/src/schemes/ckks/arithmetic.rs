@@ -75,7 +75,8 @@ impl Engine {
     /// As [`Self::add_plain`]; [`Error::LevelsExhausted`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
-        let (poly, factor) = self.encode_measured(&a, values, self.context.scale(a.level()), a.parts[0].basis())?;
+        let (poly, factor) =
+            self.encode_measured(&a, values, self.context.constant_scale(a.level()), a.parts[0].basis())?;
         self.times(&a, &poly.into(), factor)
     }
 
@@ -135,12 +136,12 @@ impl Engine {
     /// As [`Self::multiply_plain`].
     pub fn multiply_scalar(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check("multiply by a number", a)?;
-        self.context.check_scaled(&[c], self.context.scale(a.level()))?;
+        self.context.check_scaled(&[c], self.context.constant_scale(a.level()))?;
         if c.im == 0.0 && c.re.fract() == 0.0 {
             return self.multiply_whole(a, c.re);
         }
         let a = self.rescaled(a)?;
-        let scale = self.context.scale(a.level());
+        let scale = self.context.constant_scale(a.level());
         let [re, im] = [c.re, c.im].map(|x| (x * scale).round_ties_even());
         let mut parts = a.parts.to_vec();
         parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(re, q)));
@@ -169,7 +170,7 @@ impl Engine {
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        let a = self.rescaled(a)?;
+        let (a, _) = self.factors(a, a)?;
         self.relinearised("square", &a, tensor(&a, &a), self.multiplied(a.level(), [&a.info, &a.info]))
     }
 
@@ -208,7 +209,7 @@ impl Engine {
     /// with slots of this number and magnitude, in units of the message.
     fn steered(&self, level: usize, own: usize, factor: &Magnitude) -> [f64; 2] {
         let (slots, magnitude) = (factor.slots(), factor.largest());
-        let scale = self.context.scale(level.saturating_sub(1).max(self.context.base_level()));
+        let scale = self.context.scale(self.context.level_below(level).unwrap_or(level));
         [own, self.context.most_slots()]
             .map(|count| self.context.errors().steered(2 * count, 2 * slots, magnitude) / scale)
     }

@@ -17,7 +17,7 @@ use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
 use crate::switching::{Arithmetic, Switching};
 
-/// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
+/// Slots prepared for multiplication: values over Q_level·P at the scale of constants there.
 #[derive(Debug, Clone)]
 pub struct Constant {
     pub(crate) values: Values,
@@ -72,15 +72,15 @@ impl Engine {
     /// Cost: one transform for every prime of Q_level·P. Errors: as [`Self::add_plain`];
     /// [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
-        self.context.levels().check("level", level)?;
+        self.context.check_level(level)?;
         let basis = self.context.rlwe().base_qp(level);
-        let scale = self.context.scale(level);
+        let scale = self.context.constant_scale(level);
         self.context.check_scaled(values, scale)?;
-        let (poly, rounding) = self.context.encode_public(values, scale, &basis);
+        let (values_held, rounding) = self.context.encode_constant(values, scale, &basis);
         // What a file tells of it.
         let largest = Magnitude::measured(values, values.len()).largest();
         let factor = Factor::new(Magnitude::of(values.len(), largest), rounding);
-        Ok(Constant { values: poly.into(), level, factor })
+        Ok(Constant { values: values_held, level, factor })
     }
 
     pub(crate) fn check_constant(&self, c: &Constant, level: usize) -> Result<()> {

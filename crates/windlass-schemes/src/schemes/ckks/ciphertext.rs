@@ -14,8 +14,8 @@ use crate::schemes::{Parts, Seed};
 
 /// An encryption of a vector of complex numbers.
 ///
-/// Its phase is Δ·m + ε. Δ = Δ_level for a ciphertext of degree 1, and Δ_level² for a product that
-/// has not been rescaled yet (degree 2). The ciphertext carries a public bound on the absolute
+/// Its phase is Δ·m + ε. Δ = Δ_level for a ciphertext of degree 1, and Δ_level·κ_level for a product
+/// that has not been rescaled yet (degree 2; κ_level = Δ_level at the levels of a caller). The ciphertext carries a public bound on the absolute
 /// value of every slot of m. It also carries estimates, from above, of the standard deviation of
 /// the slots of ε/Δ: for its own slots, and for all slots of the ring. They depend only on the
 /// circuit, never on the encrypted values.
@@ -81,7 +81,7 @@ impl Ciphertext {
 
     /// How many more rescalings there is room for.
     pub fn depth_left(&self) -> usize {
-        self.level() - self.context.base_level()
+        self.context.depth_at(self.level())
     }
 
     /// The number of slots.
@@ -102,7 +102,7 @@ impl Ciphertext {
 
     /// The factor Δ between message and phase.
     pub fn scale(&self) -> f64 {
-        self.context.scale(self.level()).powi(self.info.degree)
+        self.context.scale_of(self.level(), self.info.degree)
     }
 
     /// The public bound on the absolute value of every entry.
@@ -255,7 +255,7 @@ impl Ciphertext {
     /// in the deviation, and as it is in the bound. Where the second part is zero, nothing is
     /// random at all.
     pub(super) fn add_rounding(&mut self, level: usize) {
-        let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
+        let (errors, scale) = (self.context.errors(), self.context.scale_of(level, self.info.degree));
         let count = 2 * self.slots();
         let second = &self.parts[1];
         let is_known = (0..second.basis().len()).all(|row| second.row(row).iter().all(|&x| x == 0));
@@ -272,7 +272,7 @@ impl Ciphertext {
 
     /// Adds the error of an inner product with a key at `level`, divided by P.
     pub(super) fn add_inner_product(&mut self, level: usize, key: Source) {
-        let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
+        let (errors, scale) = (self.context.errors(), self.context.scale_of(level, self.info.degree));
         self.info.deviation += errors.inner_product(level, self.context.spec().n) / scale;
         self.info.own.add(key, errors.inner_product(level, 2 * self.slots()) / scale);
     }
@@ -360,5 +360,5 @@ pub(crate) fn log2_phase(context: &CkksContext, level: usize, info: &Info) -> f6
     // Files state errors of no less: what an operation gives must still fit when it is read.
     let deviation = info.deviation.max(context.fresh_deviation(level, context.spec().n));
     let slot = info.magnitude.largest() / UNIT + ErrorModel::BOUND_FACTOR / UNIT * deviation;
-    context.scale(level).log2() * info.degree as f64 + (slot + 1e-300).log2() + UNIT.log2()
+    context.scale_of(level, info.degree).log2() + (slot + 1e-300).log2() + UNIT.log2()
 }

@@ -42,7 +42,11 @@ fn fresh(
     mut zero: [Poly<Eval>; 2],
     deviation: impl Fn(usize) -> f64,
 ) -> Result<Ciphertext> {
-    let level = zero[0].basis().len();
+    let level = zero[0].basis().len().min(context.top_level());
+    if level < zero[0].basis().len() {
+        // A public key lives at the levels of a refresh too, where no caller works.
+        zero = zero.map(|part| part.restrict(&context.rlwe().basis(level)));
+    }
     let limit = most(context, level);
     if !bound.is_finite() || bound > limit {
         let value_bits = context.spec().value_bits_for(0.0, bound);

@@ -30,11 +30,31 @@ pub struct CkksSpec {
     pub secret: SecretDistribution,
     /// The security that the set claims.
     pub assurance: Assurance,
+    /// The levels that a refresh works at, from the lowest up: above those of the `depth`
+    /// rescalings. None for sets without a refresh.
+    pub refresh_levels: Vec<RefreshLevel>,
+}
+
+/// A level that a refresh works at.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RefreshLevel {
+    /// Sizes in bits of the primes that a rescaling from this level drops together.
+    pub prime_bits: Vec<u32>,
+    /// log2 of the scale of a level at which ciphertexts are multiplied by constants only: any
+    /// number of bits. `None` for a level of products: its scale follows from the one below, as for
+    /// the levels of a caller.
+    pub scale_bits: Option<u32>,
 }
 
 /// Scales are the size of primes.
 const SCALE_BITS: Limits =
     Limits { least: Some(Number::Natural(25)), most: Some(Number::Natural(50)), note: "the sizes of primes" };
+
+/// A rescaling drops at most so many primes.
+const MOST_DROPPED: usize = 4;
+
+/// Scales of levels with products with constants only.
+const SCALE_BITS_OF_REFRESH: std::ops::RangeInclusive<u32> = 20..=200;
 
 /// More rescalings than any secure ring has primes for.
 const MAX_DEPTH: usize = 200;
@@ -77,6 +97,7 @@ impl CkksSpec {
                     digits,
                     secret: SecretDistribution::Ternary,
                     assurance: Assurance::Secure,
+                    refresh_levels: Vec::new(),
                 };
                 match RlweParams::new(&spec.to_rlwe()) {
                     Ok(_) => return Ok(spec),
@@ -111,15 +132,31 @@ impl CkksSpec {
         }
         SCALE_BITS.check("the scale in bits", self.scale_bits)?;
         Limits::at_most(MAX_DEPTH).check("the number of rescalings", self.depth)?;
+        for level in &self.refresh_levels {
+            Limits::between(1, MOST_DROPPED).check("the primes that a rescaling drops", level.prime_bits.len())?;
+            if let Some(bits) = level.scale_bits {
+                Limits::between(*SCALE_BITS_OF_REFRESH.start(), *SCALE_BITS_OF_REFRESH.end())
+                    .check("the scale of a level of a refresh in bits", bits)?;
+            }
+        }
         let base: u64 = self.base_prime_bits.iter().copied().map(u64::from).sum();
         let limits = Limits::at_least(self.scale_bits + 2).with("two more than the scale's");
         Ok(limits.check("the size of the base primes in bits", base)?)
+    }
+
+    /// The parameters of the layer below, validated. Levels of a refresh drop primes of different
+    /// sizes: digits are then made by size.
+    fn params(&self) -> Result<RlweParams> {
+        let spec = self.to_rlwe();
+        let by_size = !self.refresh_levels.is_empty();
+        Ok(if by_size { RlweParams::with_digits_by_size(&spec)? } else { RlweParams::new(&spec)? })
     }
 
     /// The parameters of the layer below.
     pub fn to_rlwe(&self) -> RlweSpec {
         let mut q_prime_bits = self.base_prime_bits.clone();
         q_prime_bits.extend(std::iter::repeat_n(self.scale_bits, self.depth));
+        q_prime_bits.extend(self.refresh_levels.iter().flat_map(|level| &level.prime_bits));
         RlweSpec {
             m: 2 * self.n as u64,
             q_prime_bits,
@@ -146,19 +183,41 @@ fn special_for(base: &[u32], scale_bits: u32, group: usize) -> Vec<u32> {
 /// level B, and `Δ_l = √(Δ_{l−1}·q_l)` above, where a rescaling from level l drops q_l. A product
 /// of two ciphertexts at level l has scale Δ_l², and after its rescaling exactly Δ_{l−1}. So scales
 /// never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
+///
+/// Above the caller's levels there may be those of a refresh ([`RefreshLevel`]), where q_l is the
+/// product of all primes that a rescaling drops. Constants at level l have the scale
+/// `κ_l = Δ_{l−1}·q_l/Δ_l`, so that a product with one has exactly Δ_{l−1} after its rescaling. For
+/// the levels of products κ_l = Δ_l; the others have any Δ_l that is stated for them.
 #[derive(Debug)]
 pub struct CkksContext {
     rlwe: Arc<Context>,
     spec: CkksSpec,
-    /// Δ_B, .., Δ_L.
-    scales: Vec<f64>,
+    /// From the base up.
+    ladder: Vec<Rung>,
     embedding: Embedding,
     errors: ErrorModel,
     imaginary: OnceLock<Poly<Eval>>,
 }
 
-/// The contexts in use: the primes and the last two fix the scale of every level.
-static CONTEXTS: Registry<(ParamsId, Isa, u32, usize), CkksContext> = Registry::new();
+/// One level.
+#[derive(Debug, Clone)]
+struct Rung {
+    /// The number of primes: the level by its name.
+    level: usize,
+    /// Δ_l.
+    scale: f64,
+    /// The product of the primes that a rescaling drops; 1 at the base.
+    dropped: f64,
+    /// Whether ciphertexts are multiplied by constants only.
+    constants_only: bool,
+}
+
+/// What beside the primes fixes the scale of every level: the scale and the number of primes of the
+/// base, the levels above and those of a refresh.
+type Scaling = (u32, usize, usize, Vec<RefreshLevel>);
+
+/// The contexts in use.
+static CONTEXTS: Registry<(ParamsId, Isa, Scaling), CkksContext> = Registry::new();
 
 impl CkksContext {
     /// Validates a specification and builds the transforms on the fastest instruction set; equal
@@ -177,20 +236,16 @@ impl CkksContext {
     /// As [`Self::new`].
     pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
         spec.check()?;
-        let rlwe = Context::with_isa(RlweParams::new(&spec.to_rlwe())?, isa)?;
-        let key = (rlwe.params().id(), isa, spec.scale_bits, spec.base_prime_bits.len());
-        CONTEXTS.get_or_build(key, || Self::build(rlwe, spec))
+        let rlwe = Context::with_isa(spec.params()?, isa)?;
+        let scaling = (spec.scale_bits, spec.base_prime_bits.len(), spec.depth, spec.refresh_levels.clone());
+        CONTEXTS.get_or_build((rlwe.params().id(), isa, scaling), || Self::build(rlwe, spec))
     }
 
     fn build(rlwe: Arc<Context>, spec: &CkksSpec) -> Result<Self> {
-        let mut scales = vec![(spec.scale_bits as f64).exp2()];
-        for level in spec.base_prime_bits.len()..rlwe.top_level() {
-            let prime = rlwe.ring().modulus(level).value() as f64;
-            scales.push((scales[scales.len() - 1] * prime).sqrt());
-        }
+        let ladder = ladder(spec, &|index| rlwe.ring().modulus(index).value() as f64);
         let errors = ErrorModel::new(rlwe.params());
         let embedding = Embedding::new(spec.n);
-        Ok(Self { rlwe, spec: spec.clone(), scales, embedding, errors, imaginary: OnceLock::new() })
+        Ok(Self { rlwe, spec: spec.clone(), ladder, embedding, errors, imaginary: OnceLock::new() })
     }
 
     /// The specification.
@@ -208,8 +263,14 @@ impl CkksContext {
         self.embedding.most_slots()
     }
 
-    /// The level of a fresh ciphertext.
+    /// The level of a fresh ciphertext: the highest that callers use.
     pub fn top_level(&self) -> usize {
+        self.base_level() + self.spec.depth
+    }
+
+    /// The highest level of all: that of a raised ciphertext in a refresh.
+    #[doc(hidden)]
+    pub fn raised_level(&self) -> usize {
         self.rlwe.top_level()
     }
 
@@ -218,14 +279,85 @@ impl CkksContext {
         self.spec.base_prime_bits.len()
     }
 
-    /// The levels that a ciphertext can have.
+    /// The levels that a caller's ciphertext can have.
     pub(crate) fn levels(&self) -> Limits {
         Limits::between(self.base_level(), self.top_level())
     }
 
-    /// Δ_level, B ≤ level ≤ L. Panics outside.
+    /// Errors: [`Error::OutOfRange`] for a level that no ciphertext has.
+    pub(crate) fn check_level(&self, level: usize) -> Result<()> {
+        if self.is_level(level) {
+            return Ok(());
+        }
+        self.levels().check("level", level)?;
+        Ok(Limits::only("a number of primes that rescalings leave").check("level", level)?)
+    }
+
+    /// Whether a ciphertext can have so many primes.
+    #[doc(hidden)]
+    pub fn is_level(&self, level: usize) -> bool {
+        self.ladder.binary_search_by_key(&level, |rung| rung.level).is_ok()
+    }
+
+    /// How many rescalings a level is above the base. Panics for a number of primes that is not a
+    /// level.
+    pub(crate) fn depth_at(&self, level: usize) -> usize {
+        self.ladder.binary_search_by_key(&level, |rung| rung.level).expect("ciphertexts have levels of the ladder")
+    }
+
+    fn rung(&self, level: usize) -> &Rung {
+        &self.ladder[self.depth_at(level)]
+    }
+
+    /// The level after a rescaling; none at the base. Panics as [`Self::scale`].
+    #[doc(hidden)]
+    pub fn level_below(&self, level: usize) -> Option<usize> {
+        self.depth_at(level).checked_sub(1).map(|below| self.ladder[below].level)
+    }
+
+    /// The next level above; none at the top. Panics as [`Self::scale`].
+    #[doc(hidden)]
+    pub fn level_above(&self, level: usize) -> Option<usize> {
+        self.ladder.get(self.depth_at(level) + 1).map(|rung| rung.level)
+    }
+
+    /// Δ_level. Panics for a number of primes that is not a level.
     pub fn scale(&self, level: usize) -> f64 {
-        self.scales[level - self.base_level()]
+        self.rung(level).scale
+    }
+
+    /// The product of the primes that a rescaling from a level drops. Panics as [`Self::scale`].
+    pub(crate) fn dropped(&self, level: usize) -> f64 {
+        self.rung(level).dropped
+    }
+
+    /// κ_level, the scale of constants. At the base, where a product cannot be rescaled, Δ_level.
+    /// Panics as [`Self::scale`].
+    #[doc(hidden)]
+    pub fn constant_scale(&self, level: usize) -> f64 {
+        match self.level_below(level) {
+            Some(below) if self.rung(level).constants_only => {
+                self.scale(below) * self.dropped(level) / self.scale(level)
+            }
+            _ => self.scale(level),
+        }
+    }
+
+    /// The factor between message and phase, of a degree at a level: Δ, or Δ·κ for an unscaled
+    /// product. Panics as [`Self::scale`].
+    #[doc(hidden)]
+    pub fn scale_of(&self, level: usize, degree: i32) -> f64 {
+        match degree {
+            1 => self.scale(level),
+            _ => self.scale(level) * self.constant_scale(level),
+        }
+    }
+
+    /// The highest level, at or below one, at which ciphertexts are multiplied by each other.
+    pub(crate) fn product_level(&self, level: usize) -> usize {
+        let at = self.depth_at(level);
+        let usable = self.ladder[..=at].iter().rev().find(|rung| !rung.constants_only);
+        usable.map_or(self.base_level(), |rung| rung.level)
     }
 
     /// The deviation of a slot of a fresh encryption at a level, of the slots that `count`
@@ -233,6 +365,18 @@ impl CkksContext {
     #[doc(hidden)]
     pub fn fresh_deviation(&self, level: usize, count: usize) -> f64 {
         self.errors.fresh_secret(count) / self.scale(level)
+    }
+
+    /// The deviation of a slot that a rescaling to a level leaves, by its rounding.
+    #[doc(hidden)]
+    pub fn rescaling_deviation(&self, level: usize, slots: usize) -> f64 {
+        self.errors.rounding(2 * slots) / self.scale(level)
+    }
+
+    /// The deviation of a slot that a key switch at a level leaves, relative to a scale of 1.
+    #[doc(hidden)]
+    pub fn switching_deviation(&self, level: usize, slots: usize) -> f64 {
+        self.errors.inner_product(level, 2 * slots).hypot(self.errors.rounding(2 * slots))
     }
 
     /// The automorphism that moves slot j + amount to slot j: 5^amount modulo 2n.
@@ -244,6 +388,12 @@ impl CkksContext {
     /// The automorphism that conjugates every slot: −1 modulo 2n.
     pub fn conjugation_element(&self) -> u64 {
         2 * self.spec.n as u64 - 1
+    }
+
+    /// exp(2πi·exponent/order), order a power of two of at most 2n.
+    #[doc(hidden)]
+    pub fn root_of_unity(&self, exponent: usize, order: usize) -> num_complex::Complex64 {
+        self.embedding.root(exponent % order, order)
     }
 
     pub(crate) fn embedding(&self) -> &Embedding {
@@ -261,7 +411,7 @@ impl CkksContext {
         }
         let mut monomial = vec![0; self.spec.n];
         monomial[self.spec.n / 2] = 1;
-        let basis = self.rlwe.base_qp(self.top_level());
+        let basis = self.rlwe.base_qp(self.raised_level());
         // Made outside of the lock: a thread that transforms rows may take up a task that comes
         // here.
         let made = Poly::from_signed(self.rlwe.ring(), &basis, &monomial).into_eval();
@@ -276,4 +426,21 @@ impl CkksContext {
         }
         Ok(())
     }
+}
+
+/// All levels with their scales, for primes of given values.
+fn ladder(spec: &CkksSpec, prime: &dyn Fn(usize) -> f64) -> Vec<Rung> {
+    let mut level = spec.base_prime_bits.len();
+    let base = Rung { level, scale: (spec.scale_bits as f64).exp2(), dropped: 1.0, constants_only: false };
+    let mut ladder = vec![base];
+    let own = std::iter::repeat_n((1, None), spec.depth);
+    let above = spec.refresh_levels.iter().map(|level| (level.prime_bits.len(), level.scale_bits));
+    for (primes, stated) in own.chain(above) {
+        let dropped: f64 = (level..level + primes).map(prime).product();
+        level += primes;
+        let by_products = (ladder[ladder.len() - 1].scale * dropped).sqrt();
+        let scale = stated.map_or(by_products, |bits| (bits as f64).exp2());
+        ladder.push(Rung { level, scale, dropped, constants_only: stated.is_some() });
+    }
+    ladder
 }

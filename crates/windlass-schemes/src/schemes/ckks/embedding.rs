@@ -33,7 +33,7 @@ impl Embedding {
 
     /// exp(2πi·exponent/length), length ≤ 2n a power of two.
     #[inline]
-    fn root(&self, exponent: usize, length: usize) -> Complex64 {
+    pub(crate) fn root(&self, exponent: usize, length: usize) -> Complex64 {
         self.roots[exponent * (self.roots.len() / length)]
     }
 

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 use windlass_ring::kernels::Modulus;
-use windlass_ring::{Basis, Coeff, Eval, Poly, rns};
+use windlass_ring::{Basis, Coeff, Eval, Poly, Values, rns};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::context::CkksContext;
@@ -37,6 +37,15 @@ pub(super) fn residue(integer: f64, q: Modulus) -> u64 {
     let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= integer.abs()).last().unwrap_or(0);
     let base = q.reduce(1 << WORD_BITS);
     (0..=highest).rev().fold(0, |sum, k| q.add(q.mul(sum, base), q.reduce_i64(nth_word(integer, k))))
+}
+
+/// After how many slots, a power of two, a vector repeats.
+fn period(values: &[Complex64]) -> usize {
+    let mut period = values.len();
+    while period > 1 && values[..period / 2] == values[period / 2..period] {
+        period /= 2;
+    }
+    period
 }
 
 impl CkksContext {
@@ -90,6 +99,26 @@ impl CkksContext {
         let poly = self.rounded(&coefficients, basis);
         coefficients.iter_mut().for_each(|a| *a -= a.round_ties_even());
         (poly, ErrorModel::known(&self.embedding().to_slots(&coefficients)) / scale)
+    }
+
+    /// As [`Self::encode_public`], of which only those values are held that differ: slots that repeat
+    /// have few.
+    ///
+    /// Cost: of slots with a short period, less in proportion.
+    pub(crate) fn encode_constant(&self, values: &[Complex64], scale: f64, basis: &Basis) -> (Values, f64) {
+        let short = &values[..period(values)];
+        let coefficients = self.scaled(short, scale);
+        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
+        if coefficients.iter().any(|a| a.abs() >= word_value(1)) {
+            let (poly, rounding) = self.encode_public(values, scale, basis);
+            return (poly.into(), rounding);
+        }
+        let mut integers = vec![0i64; n];
+        let rounded = |a: &f64| a.round_ties_even() as i64;
+        integers.iter_mut().step_by(gap).zip(&coefficients).for_each(|(place, a)| *place = rounded(a));
+        let rest: Vec<f64> = coefficients.iter().map(|a| a - a.round_ties_even()).collect();
+        let rounding = ErrorModel::known(&self.embedding().to_slots(&rest)) / scale;
+        (Values::of_signed(self.rlwe().ring(), basis, &integers), rounding)
     }
 
     /// scale·τ^{-1}(values).

@@ -62,7 +62,7 @@ impl Engine {
         }
         // A product that can be rescaled no more, of values that would fit.
         let is_last = ct.info.degree == 2 && level == self.context.base_level();
-        if is_last && needed - self.context.scale(level).log2() < room {
+        if is_last && needed - self.context.constant_scale(level).log2() < room {
             return Err(self.no_level(operation));
         }
         Err(ct.outgrown(operation, needed))

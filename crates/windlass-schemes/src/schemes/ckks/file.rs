@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_rlwe::{Assurance, SecretDistribution};
 
-use super::context::CkksSpec;
+use super::context::{CkksSpec, RefreshLevel};
 use crate::error::WireError;
 use crate::error::{Error, Result};
 
@@ -24,6 +24,9 @@ struct CkksFile {
     base_prime_bits: Vec<u32>,
     special_prime_bits: Vec<u32>,
     digits: usize,
+    /// The levels of a refresh, from the lowest up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    refresh_levels: Vec<RefreshLevelFile>,
     /// The weight of a sparse secret; a uniform ternary one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_weight: Option<u32>,
@@ -32,6 +35,24 @@ struct CkksFile {
     /// The name of a set that is not called secure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RefreshLevelFile {
+    prime_bits: Vec<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scale_bits: Option<u32>,
+}
+
+impl RefreshLevelFile {
+    fn of(level: &RefreshLevel) -> Self {
+        Self { prime_bits: level.prime_bits.clone(), scale_bits: level.scale_bits }
+    }
+
+    fn level(self) -> RefreshLevel {
+        RefreshLevel { prime_bits: self.prime_bits, scale_bits: self.scale_bits }
+    }
 }
 
 fn wrong(reason: impl ToString) -> Error {
@@ -54,6 +75,7 @@ impl CkksSpec {
             base_prime_bits: self.base_prime_bits.clone(),
             special_prime_bits: self.special_prime_bits.clone(),
             digits: self.digits,
+            refresh_levels: self.refresh_levels.iter().map(RefreshLevelFile::of).collect(),
             secret_weight: match self.secret {
                 SecretDistribution::Ternary => None,
                 SecretDistribution::Sparse { weight } => Some(weight),
@@ -101,6 +123,7 @@ impl CkksSpec {
                 Some(weight) => SecretDistribution::Sparse { weight },
             },
             assurance,
+            refresh_levels: file.refresh_levels.into_iter().map(RefreshLevelFile::level).collect(),
         };
         spec.check()?;
         Ok(spec)
@@ -120,7 +143,9 @@ mod tests {
             assurance: Assurance::Insecure { name: "insecure_toy".into() },
             ..secure.clone()
         };
-        for spec in [secure, toy] {
+        let level = |scale_bits| RefreshLevel { prime_bits: vec![28, 29], scale_bits };
+        let refreshing = CkksSpec { refresh_levels: vec![level(Some(44)), level(None)], ..toy.clone() };
+        for spec in [secure, toy, refreshing] {
             let text = spec.to_json();
             assert_eq!(CkksSpec::from_json(&text).unwrap(), spec);
             for end in (0..text.len()).step_by(5) {

@@ -8,12 +8,13 @@ use windlass_rlwe::switching::Epilogue;
 use windlass_rlwe::{Limits, check_same_keys};
 
 use super::ciphertext::{Ciphertext, Info};
+use super::encode::residue;
 use super::engine::Engine;
 use super::slot_error::SlotError;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is
+    /// Brings a product to degree 1: divides by the last prime (by all that the level drops). A ciphertext of degree 1 is
     /// returned as it is.
     ///
     /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
@@ -42,10 +43,7 @@ impl Engine {
 
     /// The level after one division. Errors: [`Error::LevelsExhausted`].
     fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
-        if ct.level() > self.context.base_level() {
-            return Ok(ct.level() - 1);
-        }
-        Err(self.no_level(operation))
+        self.context.level_below(ct.level()).ok_or_else(|| self.no_level(operation))
     }
 
     /// The refusal of one more product.
@@ -53,9 +51,13 @@ impl Engine {
         Error::LevelsExhausted { operation, depth: self.context.spec().depth, needed: 1, left: 0 }
     }
 
-    /// Divides by the last prime; `info` without the error of the rounding.
+    /// Divides by what the level drops; `info` without the error of the rounding.
     fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
-        let level = self.level_below(operation, ct)?;
+        self.divided_to(operation, ct, self.level_below(operation, ct)?, info)
+    }
+
+    /// Divides by all primes above a level.
+    fn divided_to(&self, operation: &'static str, ct: &Ciphertext, level: usize, info: Info) -> Result<Ciphertext> {
         let keep = self.context.rlwe().basis(level);
         let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Epilogue::default()).into();
         let mut out = ct.with_parts(parts, info);
@@ -77,13 +79,20 @@ impl Engine {
         let ct = self.rescaled(ct)?;
         let base = self.context.base_level();
         Limits::between(base, ct.level()).check("level", level)?;
+        self.context.check_level(level)?;
         if level == ct.level() {
             return Ok(ct);
         }
-        let prime = self.context.rlwe().ring().modulus(level).value() as f64;
-        let factor = self.context.scale(level) * prime / self.context.scale(ct.level());
-        let raised = self.raised(self.restricted(&ct, level + 1), factor);
-        self.divided("drop levels", &raised, raised.info.clone()).map(Cow::Owned)
+        let ratio = self.context.scale(level) / self.context.scale(ct.level());
+        let mut from = self.context.level_above(level).expect("the ciphertext is above");
+        let mut dropped = self.context.dropped(from);
+        // The factor is rounded: by no more than the division rounds.
+        while ratio * dropped < self.context.scale(level) / 16.0 && from < ct.level() {
+            from = self.context.level_above(from).expect("the ciphertext is there or above");
+            dropped *= self.context.dropped(from);
+        }
+        let raised = self.raised(self.restricted(&ct, from), ratio * dropped);
+        self.divided_to("drop levels", &raised, level, raised.info.clone()).map(Cow::Owned)
     }
 
     /// The rows of the first `level` primes; the scale stays that of the old level.
@@ -99,14 +108,15 @@ impl Engine {
     /// up to half of one part in `factor`, which is counted as an error of the message.
     fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
         let integer = factor.round();
-        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
+        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(integer, q)));
         ct.info.add_certain(ct.info.magnitude.largest() * (integer / factor - 1.0).abs());
         ct
     }
 
     /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
     fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
-        let factor = self.context.scale(level).powi(2) / self.context.scale(ct.level());
+        let product = self.context.scale(level) * self.context.constant_scale(level);
+        let factor = product / self.context.scale(ct.level());
         let mut out = self.raised(self.restricted(ct, level), factor);
         out.info.degree = 2;
         out
@@ -144,7 +154,7 @@ impl Engine {
     ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
         check_same_keys("multiply", a.key, b.key)?;
         let (a, b) = (self.rescaled(a)?, self.rescaled(b)?);
-        let level = a.level().min(b.level());
+        let level = self.context.product_level(a.level().min(b.level()));
         let lower = |ct: Cow<'a, Ciphertext>| -> Result<Cow<'a, Ciphertext>> {
             if ct.level() == level { Ok(ct) } else { self.lower(&ct, level).map(Cow::Owned) }
         };

@@ -15,12 +15,14 @@ mod embedding;
 mod encode;
 mod engine;
 mod error_model;
+mod evaluation;
 mod file;
 mod flooding;
 mod levels;
 mod magnitude;
 mod operator;
 mod polynomial;
+mod raised;
 mod slot_error;
 
 pub use automorphism::{Constant, Extended, Hoisted};
@@ -28,9 +30,13 @@ pub use ciphertext::Ciphertext;
 #[doc(hidden)]
 pub use ciphertext::FiledInfo;
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
-pub use context::{CkksContext, CkksSpec};
+pub use context::{CkksContext, CkksSpec, RefreshLevel};
 pub use engine::Engine;
+#[doc(hidden)]
+pub use evaluation::{RealArithmetic, evaluated};
 pub use num_complex::Complex64;
 #[doc(hidden)]
 pub use operator::Operator;
 pub use polynomial::{Polynomial, PowerBasis};
+#[doc(hidden)]
+pub use raised::Stated;

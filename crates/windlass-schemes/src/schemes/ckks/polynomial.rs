@@ -1,13 +1,12 @@
-//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials (Paterson–Stockmeyer with a
-//! power basis of either kind).
-
-use std::collections::BTreeMap;
+//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials: what they are, and what is done
+//! to the argument.
 
 use num_complex::Complex64;
 use windlass_rlwe::Limits;
 
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
+use super::evaluation::evaluated;
 use crate::error::{Error, Result};
 
 /// What the coefficients of a [`Polynomial`] multiply.
@@ -77,15 +76,15 @@ impl Polynomial {
     }
 
     /// The number of rescalings that [`Engine::evaluate`] uses, the one of its result (of degree 2)
-    /// included. It is one more for ciphertexts whose slots beside the entries have to be cleared
-    /// first: see there.
+    /// included: ⌈log2(degree + 1)⌉, and one more for an interval other than −1..1. It is one more
+    /// for ciphertexts whose slots beside the entries have to be cleared first: see there.
     pub fn depth(&self) -> usize {
-        let affine = usize::from(self.is_moved());
-        let baby = self.babies();
-        // ⌈log2 g⌉ for the babies, one for the coefficients, one for each giant.
-        let giants = (self.degree() / baby.max(1)).checked_ilog2().map_or(0, |x| x as usize + 1);
-        let powers = baby.max(1).ilog2() as usize;
-        affine + powers + 1 + giants
+        usize::from(self.is_moved()) + self.least_depth()
+    }
+
+    /// ⌈log2(degree + 1)⌉: powers and coefficients.
+    pub(super) fn least_depth(&self) -> usize {
+        doublings(self.degree() + 1)
     }
 
     /// Whether slots beside the entries are cleared while the argument is brought to −1..1, at no
@@ -141,14 +140,18 @@ impl Polynomial {
         }
     }
 
-    /// The number g of baby powers: a power of two near √degree.
-    fn babies(&self) -> usize {
-        let root = ((self.degree() + 1) as f64).sqrt();
-        (root.log2().round().exp2() as usize).clamp(1, self.degree().max(1))
+    /// The number g of baby powers, a power of two: the one with the fewest products.
+    pub(super) fn babies(&self) -> usize {
+        let candidates = (0..=doublings(self.degree().max(1))).map(|log| 1 << log);
+        let products = |&babies: &usize| {
+            let powers = babies - 1 + (self.degree() / babies).checked_ilog2().unwrap_or(0) as usize;
+            powers + pieces(self.degree(), babies, self.least_depth())
+        };
+        candidates.filter(|&babies| babies <= self.degree().max(1)).min_by_key(products).unwrap_or(1)
     }
 
     /// `p = q·B_m + r` for degrees below 2m, B the basis.
-    fn divide(&self, p: &[f64], m: usize) -> (Vec<f64>, Vec<f64>) {
+    pub(super) fn divide(&self, p: &[f64], m: usize) -> (Vec<f64>, Vec<f64>) {
         let (low, high) = p.split_at(m);
         let (mut remainder, mut quotient) = (low.to_vec(), high.to_vec());
         if self.basis != PowerBasis::Monomial {
@@ -160,6 +163,25 @@ impl Polynomial {
         }
         (quotient, remainder)
     }
+}
+
+/// ⌈log2 k⌉: the depth of B_k.
+pub(super) fn doublings(k: usize) -> usize {
+    k.next_power_of_two().ilog2() as usize
+}
+
+/// Whether a piece of a degree is a sum of baby powers with coefficients, at a depth.
+pub(super) fn is_sum(degree: usize, babies: usize, depth: usize) -> bool {
+    degree == 0 || degree < babies.max(2) && doublings(degree) < depth
+}
+
+/// The products of a piece, those of powers left out.
+fn pieces(degree: usize, babies: usize, depth: usize) -> usize {
+    if is_sum(degree, babies, depth) {
+        return 0;
+    }
+    let top = 1usize << degree.ilog2();
+    1 + pieces(degree - top, babies, depth - 1) + pieces(top - 1, babies, depth)
 }
 
 pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
@@ -227,21 +249,7 @@ impl Engine {
         if p.degree() == 0 {
             return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
         }
-        let mut powers = Powers { basis: p.basis, made: BTreeMap::from([(1, x)]) };
-        let babies = p.babies();
-        for k in 2..=babies {
-            powers.make(self, k)?;
-        }
-        let mut top = babies;
-        while 2 * top <= p.degree() {
-            top *= 2;
-            powers.make(self, top)?;
-        }
-        // The babies go to one level once, not with every coefficient.
-        let level = (1..=babies).map(|k| powers.made[&k].level()).min().expect("there is a power");
-        let lowered =
-            (1..babies.max(2)).map(|k| self.lower(&powers.made[&k], level)).collect::<Result<Vec<Ciphertext>>>()?;
-        self.piece(p, &p.coefficients, top, babies, &lowered, &powers)
+        evaluated(self, p, x)
     }
 
     /// x itself, or u for the Chebyshev basis.
@@ -270,73 +278,5 @@ impl Engine {
         };
         let shifts = if shift.abs() <= 1.0 { vec![Complex64::new(shift, 0.0)] } else { on_entries(x, shift) };
         self.rescale(&self.add_plain(&scaled, &shifts)?)
-    }
-
-    /// The value of a piece of degree below 2·top.
-    fn piece(
-        &self,
-        p: &Polynomial,
-        coefficients: &[f64],
-        top: usize,
-        babies: usize,
-        lowered: &[Ciphertext],
-        powers: &Powers,
-    ) -> Result<Ciphertext> {
-        if coefficients.len() <= babies.max(2) && coefficients.len() <= lowered.len() + 1 {
-            return self.combination(coefficients, lowered);
-        }
-        if coefficients.len() <= top {
-            return self.piece(p, coefficients, top / 2, babies, lowered, powers);
-        }
-        let (quotient, remainder) = p.divide(coefficients, top);
-        let remainder = self.piece(p, &remainder, top, babies, lowered, powers)?;
-        let product = if quotient[1..].iter().all(|&c| c == 0.0) {
-            self.multiply_scalar(&powers.made[&top], Complex64::new(quotient[0], 0.0))?
-        } else {
-            self.multiply(&self.piece(p, &quotient, top, babies, lowered, powers)?, &powers.made[&top])?
-        };
-        self.add(&product, &remainder)
-    }
-
-    /// c_0 + Σ c_k·B_k.
-    fn combination(&self, coefficients: &[f64], lowered: &[Ciphertext]) -> Result<Ciphertext> {
-        let mut sum: Option<Ciphertext> = None;
-        for (power, &c) in lowered.iter().zip(&coefficients[1..]).filter(|(_, c)| **c != 0.0) {
-            let term = self.multiply_scalar(power, Complex64::new(c, 0.0))?;
-            sum = Some(match sum {
-                Some(sum) => self.add(&sum, &term)?,
-                None => term,
-            });
-        }
-        let sum = sum.unwrap_or_else(|| self.zeroed(&lowered[0]));
-        self.add_plain(&sum, &[Complex64::new(coefficients[0], 0.0)])
-    }
-}
-
-/// Powers made so far.
-struct Powers {
-    basis: PowerBasis,
-    made: BTreeMap<usize, Ciphertext>,
-}
-
-impl Powers {
-    /// B_k from B_{⌈k/2⌉} and B_{⌊k/2⌋}: x^{a+b} = x^a·x^b; T_{a+b} = 2·T_a·T_b − T_{a−b}.
-    fn make(&mut self, engine: &Engine, k: usize) -> Result<()> {
-        let (a, b) = (k.div_ceil(2), k / 2);
-        let product =
-            if a == b { engine.square(&self.made[&a])? } else { engine.multiply(&self.made[&a], &self.made[&b])? };
-        let power = match self.basis {
-            PowerBasis::Monomial => product,
-            PowerBasis::Chebyshev { .. } => {
-                let double = engine.multiply_integer(&product, 2)?;
-                let lower = match a - b {
-                    0 => engine.add_plain(&double, &[Complex64::new(-1.0, 0.0)])?,
-                    difference => engine.sub(&double, &self.made[&difference])?,
-                };
-                lower.within(1.0)
-            }
-        };
-        self.made.insert(k, engine.rescale(&power)?);
-        Ok(())
     }
 }

@@ -1,0 +1,101 @@
+//! The error of a refresh before anything runs.
+//!
+//! Maps pass errors on by the Euclidean norm of their rows, and add those of their constants, key
+//! switches and rescaling. The sine runs on samples: numbers as slots hold them, to which every
+//! operation adds an error of the deviation that it has on ciphertexts.
+
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::{CkksContext, Complex64};
+
+use super::plan::{RefreshPlan, Stage};
+use super::samples::{Errors, Samples};
+
+/// What estimates are above what was seen, for samples are few and slots many.
+const ROOM: f64 = 1.5;
+
+/// The error of a refresh, in units of the message: standard deviations of a slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RefreshError {
+    /// From the maps before the sine, at its output.
+    pub to_slots: f64,
+    /// From the sine.
+    pub sine: f64,
+    /// From the maps after it.
+    pub to_coefficients: f64,
+    /// What the sine differs from the sawtooth by, at most, for a message of absolute value 1. It
+    /// grows with the fifth power of the message (the third without the arcsine).
+    pub systematic: f64,
+}
+
+impl RefreshError {
+    /// The deviation of a slot from all but the systematic part.
+    pub fn deviation(&self) -> f64 {
+        ROOM * self.to_slots.hypot(self.sine).hypot(self.to_coefficients)
+    }
+
+    /// The systematic part for a message of another size.
+    pub fn systematic_at(&self, magnitude: f64, arcsine: bool) -> f64 {
+        self.systematic * magnitude.powi(if arcsine { 5 } else { 3 })
+    }
+
+    pub(super) fn of(plan: &RefreshPlan) -> Result<Self> {
+        let (spec, context) = (plan.spec(), &**plan.context());
+        let share = 2f64.powi(-(spec.gap_bits as i32));
+        let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;
+        let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
+        // A sum over rotations leaves 2s coefficients, n/2s times as large.
+        let (count, sums) = ((2 * spec.slots) as f64, (spec.n / (2 * spec.slots)) as f64);
+        let raised = modulus / context.scale(context.raised_level()) * sums * (count * variance).sqrt();
+        let first = Signal { size: raised, error: 0.0 }.through(context, &plan.to_slots);
+        // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
+        let argument = first.error * std::f64::consts::SQRT_2;
+        // From the result of the sine, of both parts, to slots; a map that joins them counts both.
+        let both = if spec.is_joined() { 1.0 } else { std::f64::consts::SQRT_2 };
+        let gain = plan.to_coefficients.iter().map(norm).product::<f64>() * both;
+        let errors = Errors::of(context, spec.sine_slots(), plan.relinearisation_level());
+        let samples = |argument| Samples::new(spec, errors.clone()).deviation(&plan.sine, argument);
+        let (whole, inside) = (samples(argument)?, samples(0.0)?);
+        let size = share * plan.sine.factor() / count.sqrt();
+        let last = Signal { size, error: 0.0 }.through(context, &plan.to_coefficients);
+        let angle = std::f64::consts::TAU * share;
+        let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };
+        let to_slots = (whole * whole - inside * inside).max(0.0).sqrt();
+        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last.error, systematic })
+    }
+}
+
+/// The size of slots, and the deviation of their errors.
+#[derive(Debug, Clone, Copy)]
+struct Signal {
+    size: f64,
+    error: f64,
+}
+
+/// The Euclidean norm of a row of a map, on average.
+fn norm(stage: &Stage) -> f64 {
+    let map = stage.plan.grid().block(0, 0).expect("a map that is not zero");
+    let mean = |constant: &Vec<Complex64>| constant.iter().map(|z| z.norm_sqr()).sum::<f64>() / constant.len() as f64;
+    map.terms().map(|(_, constant)| mean(constant)).sum::<f64>().sqrt()
+}
+
+impl Signal {
+    fn through(self, context: &CkksContext, stages: &[Stage]) -> Self {
+        stages.iter().fold(self, |signal, stage| signal.after(context, stage))
+    }
+
+    fn after(self, context: &CkksContext, stage: &Stage) -> Self {
+        let slots = stage.plan.grid().representation().count();
+        let terms = stage.plan.grid().block(0, 0).map_or(0, |map| map.support().len());
+        let below = context.level_below(stage.level).expect("a map is rescaled");
+        let norm = norm(stage);
+        let constants = self.size * (terms as f64 * 2.0 * slots as f64 / 12.0).sqrt();
+        let switches = norm * context.switching_deviation(stage.level, slots) / context.scale(stage.level);
+        let errors = [
+            self.error * norm,
+            constants / context.constant_scale(stage.level),
+            switches,
+            context.rescaling_deviation(below, slots),
+        ];
+        Self { size: self.size * norm, error: errors.iter().map(|x| x * x).sum::<f64>().sqrt() }
+    }
+}

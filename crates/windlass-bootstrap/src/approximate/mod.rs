@@ -1,0 +1,30 @@
+//! Refreshes of CKKS ciphertexts: a refreshed ciphertext has the same message, up to a stated error,
+//! and new levels (Cheon–Han–Kim–Kim–Song 2018, with what came after).
+//!
+//! At the base a ciphertext is a phase `Δ·m + e` modulo Q_B. Read as integers, its polynomials have
+//! the phase `Q_B·I + Δ·m + e` under a sparse ephemeral secret, I small ([`raise`]). The coefficients
+//! `t = I + Δ·m/Q_B` are brought into slots ([`maps`]), a function that is near `t − I` where t is
+//! near an integer I is evaluated on every slot ([`sine`]), and the slots are brought back.
+//!
+//! ```text
+//! raise → coefficients to slots → real and imaginary parts → sine, each → join → slots to coefficients
+//! ```
+
+mod estimate;
+mod keys;
+mod maps;
+mod plan;
+mod raise;
+mod refresher;
+mod samples;
+mod sine;
+mod spec;
+
+pub use estimate::RefreshError;
+pub use keys::RefreshKeys;
+pub use plan::RefreshPlan;
+pub use refresher::Refresher;
+pub use spec::RefreshSpec;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! A refresh with its maps, levels and keys, before anything runs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass_circuits::{ComplexMap, ComplexSlots, CostModel, LinearPlan, PlanSpec};
+use windlass_rlwe::Limits;
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::CkksContext;
+
+use super::estimate::RefreshError;
+use super::maps::{self, Shape};
+use super::sine::Sine;
+use super::spec::RefreshSpec;
+
+/// A map of a refresh, and the level at which it runs.
+#[derive(Debug, Clone)]
+pub(super) struct Stage {
+    pub plan: LinearPlan<ComplexSlots>,
+    pub level: usize,
+}
+
+/// A refresh of CKKS with its maps, levels and keys.
+#[derive(Debug)]
+pub struct RefreshPlan {
+    spec: RefreshSpec,
+    context: Arc<CkksContext>,
+    pub(super) sine: Sine,
+    pub(super) to_slots: Vec<Stage>,
+    pub(super) to_coefficients: Vec<Stage>,
+    galois: BTreeMap<u64, usize>,
+}
+
+impl RefreshPlan {
+    /// The plan of a specification.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] for numbers that no parameters have; those of parameters.
+    pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        let context = CkksContext::new(&spec.to_ckks())?;
+        context.check_slots(spec.slots)?;
+        Limits::between(1, spec.n).check("the weight of the ephemeral secret", spec.ephemeral_weight)?;
+        let sine = Sine::new(spec)?;
+        let slots = ComplexSlots::new(&context, spec.sine_slots())?;
+        let shape = Shape { slots: &slots, message: spec.slots };
+        let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
+        // Slots hold message·Δ_top = Q_B·t; real and imaginary parts are taken as sums with
+        // conjugates, twice what they are.
+        let raised = context.scale(context.raised_level());
+        // A sum over rotations has left 2s coefficients, n/2s times as large.
+        let sums = (spec.n / (2 * spec.slots)) as f64;
+        let first = raised / modulus / sums / sine.range() / 2.0;
+        let last = modulus / context.scale(context.base_level()) / sine.factor();
+        let to_slots = maps::to_slots(shape, &spec.to_slots, first)?;
+        let to_coefficients = maps::to_coefficients(shape, &spec.to_coefficients, last)?;
+        let (to_slots, sine_level) = stages((&context, spec), to_slots, context.raised_level())?;
+        let below = |level| context.level_below(level).expect("the specification has a level for each step");
+        let last_level = (0..spec.sine_depth()).fold(sine_level, |level, _| below(level));
+        let (to_coefficients, _) = stages((&context, spec), to_coefficients, last_level)?;
+        let mut galois = BTreeMap::from([(context.conjugation_element(), sine_level)]);
+        let raised_level = context.raised_level();
+        galois.extend(sums_over(spec).map(|amount| (context.rotation_element(amount), raised_level)));
+        for stage in to_slots.iter().chain(&to_coefficients) {
+            for element in stage.plan.required_keys() {
+                let level = galois.entry(element).or_insert(stage.level);
+                *level = stage.level.max(*level);
+            }
+        }
+        Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois })
+    }
+
+    /// The error that a refresh adds.
+    ///
+    /// Cost: a few milliseconds.
+    ///
+    /// # Errors
+    /// None for a plan that was made.
+    pub fn error(&self) -> Result<RefreshError> {
+        RefreshError::of(self)
+    }
+
+    /// What the plan was made from.
+    pub fn spec(&self) -> &RefreshSpec {
+        &self.spec
+    }
+
+    /// The parameters.
+    pub fn context(&self) -> &Arc<CkksContext> {
+        &self.context
+    }
+
+    /// The automorphisms that need keys, and the level up to which each is used.
+    pub fn galois_levels(&self) -> &BTreeMap<u64, usize> {
+        &self.galois
+    }
+
+    /// The highest level at which ciphertexts are multiplied.
+    pub fn relinearisation_level(&self) -> usize {
+        let last = self.to_slots.last().map_or(self.context.raised_level(), |stage| stage.level);
+        self.context.level_below(last).unwrap_or(last)
+    }
+}
+
+/// Plans of maps from a level down, one rescaling each, and the level after them.
+fn stages(
+    (context, spec): (&CkksContext, &RefreshSpec),
+    maps: Vec<ComplexMap>,
+    top: usize,
+) -> Result<(Vec<Stage>, usize)> {
+    let (mut level, mut stages) = (top, Vec::new());
+    for map in maps {
+        let cost = CostModel::at_level(context.rlwe().params(), level);
+        let spec = PlanSpec { cost, max_keys: spec.max_keys, ..PlanSpec::default() };
+        stages.push(Stage { plan: LinearPlan::new(&map, &spec)?, level });
+        level = context.level_below(level).expect("the specification has a level for each map");
+    }
+    Ok((stages, level))
+}
+
+/// The rotations of the sum that leaves the coefficients of the message: by s, 2s, .., n/4.
+pub(super) fn sums_over(spec: &RefreshSpec) -> impl Iterator<Item = i64> {
+    let (slots, most) = (spec.slots, spec.n / 2);
+    std::iter::successors(Some(slots), |amount| Some(2 * amount))
+        .take_while(move |&amount| amount < most)
+        .map(|x| x as i64)
+}

@@ -1,0 +1,136 @@
+//! Runs a refresh.
+
+use std::sync::Arc;
+
+use windlass_circuits::{ComplexSlots, PreparedPlan};
+use windlass_schemes::error::{BootstrapError, Error, Result};
+use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
+use windlass_schemes::switching::Switching;
+
+use super::estimate::RefreshError;
+use super::keys::RefreshKeys;
+use super::plan::{RefreshPlan, Stage, sums_over};
+use super::raise::raised;
+
+/// Refreshes CKKS ciphertexts by one plan.
+pub struct Refresher {
+    plan: Arc<RefreshPlan>,
+    engine: Engine,
+    keys: RefreshKeys,
+    error: RefreshError,
+    to_slots: Vec<PreparedPlan<Engine, ComplexSlots>>,
+    to_coefficients: Vec<PreparedPlan<Engine, ComplexSlots>>,
+}
+
+impl Refresher {
+    /// Prepares the constants of the maps. The engine has the evaluation keys of the plan.
+    ///
+    /// # Errors
+    /// [`BootstrapError::WrongContext`] for an engine of another context; [`Error::ContextMismatch`]
+    /// for keys of another pair.
+    pub fn new(plan: &Arc<RefreshPlan>, engine: Engine, keys: RefreshKeys) -> Result<Self> {
+        if !Arc::ptr_eq(engine.context(), plan.context()) {
+            return Err(BootstrapError::WrongContext { what: "the engine" }.into());
+        }
+        let prepared = |stages: &[Stage]| {
+            stages.iter().map(|stage| stage.plan.prepare_at(&engine, stage.level)).collect::<Result<Vec<_>>>()
+        };
+        let (to_slots, to_coefficients) = (prepared(&plan.to_slots)?, prepared(&plan.to_coefficients)?);
+        let error = plan.error()?;
+        Ok(Self { plan: Arc::clone(plan), engine, keys, error, to_slots, to_coefficients })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Arc<RefreshPlan> {
+        &self.plan
+    }
+
+    /// Bytes in memory of all keys.
+    pub fn key_bytes(&self) -> usize {
+        self.keys.bytes() + self.engine.keys().bytes()
+    }
+
+    /// Bytes in memory of the constants of the maps.
+    pub fn constant_bytes(&self) -> usize {
+        self.to_slots.iter().chain(&self.to_coefficients).map(PreparedPlan::bytes).sum()
+    }
+
+    /// The same message with new levels.
+    ///
+    /// # Errors
+    /// Those of key switches and products; [`Error::SlotCount`] for more slots than the plan is for.
+    pub fn refresh(&self, ciphertext: &Ciphertext) -> Result<Ciphertext> {
+        let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
+        let (spec, base_level) = (plan.spec(), context.base_level());
+        if ciphertext.slots() > spec.slots {
+            return Err(Error::SlotCount { got: ciphertext.slots(), most: spec.slots });
+        }
+        let base = engine.lower(ciphertext, base_level)?;
+        let modulus = context.rlwe().log2_modulus(base_level).exp2();
+        let z = self.coefficients(&base, modulus)?;
+        let joined = self.sawtooth(&z, ciphertext.magnitude() * context.scale(base_level) / modulus)?;
+        let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients)?;
+        let systematic = self.error.systematic_at(ciphertext.magnitude(), spec.arcsine);
+        let deviation = base.deviation() + self.error.deviation() + systematic / 2.0;
+        let magnitude = ciphertext.magnitude() + systematic;
+        Ok(out.restated(Stated { slots: spec.slots, magnitude, deviation }))
+    }
+
+    /// The coefficients of a raised ciphertext, divided by Q_B and the range of the sine, in slots.
+    fn coefficients(&self, base: &Ciphertext, modulus: f64) -> Result<Ciphertext> {
+        let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
+        let spec = plan.spec();
+        let parts = raised(context.rlwe(), &self.keys, base.parts());
+        // Slots of a polynomial with coefficients up to Q_B·K.
+        let magnitude = modulus * plan.sine.range() * spec.n as f64 / context.scale(context.raised_level());
+        let stated = Stated { slots: spec.slots, magnitude, deviation: 0.0 };
+        let mut z = engine.assembled(base.key_id(), parts, stated)?;
+        for amount in sums_over(spec) {
+            let turned = engine.automorphism(&z, context.rotation_element(amount))?;
+            z = engine.add(&z, &turned)?.restated(stated);
+        }
+        let z = self.mapped(z, &plan.to_slots, &self.to_slots)?;
+        Ok(z.restated(self.stated(1.0)))
+    }
+
+    /// What is known inside: a bound on the slots of the sine.
+    fn stated(&self, magnitude: f64) -> Stated {
+        Stated { slots: self.plan.spec().sine_slots(), magnitude, deviation: TINY }
+    }
+
+    /// `t − I` of the real parts, and of the imaginary ones if they are not beside them, times the
+    /// factor of the sine; `share` bounds it.
+    fn sawtooth(&self, z: &Ciphertext, share: f64) -> Result<Ciphertext> {
+        let (sine, engine) = (&self.plan.sine, &self.engine);
+        let bound = share.min(1.0) * sine.factor() * ROOM;
+        let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
+            Ok(sine.evaluate(engine, &x.restated(self.stated(0.9)))?.restated(self.stated(bound)))
+        };
+        let conjugate = engine.conjugate(z)?;
+        let real = evaluated(engine.add(z, &conjugate)?)?;
+        if self.plan.spec().is_joined() {
+            return Ok(real);
+        }
+        // (z̄ − z)·i = 2·Im z.
+        let imaginary = evaluated(engine.multiply_i(&engine.sub(&conjugate, z)?)?)?;
+        engine.add(&real, &engine.multiply_i(&imaginary)?)
+    }
+
+    fn mapped(
+        &self,
+        mut x: Ciphertext,
+        stages: &[Stage],
+        prepared: &[PreparedPlan<Engine, ComplexSlots>],
+    ) -> Result<Ciphertext> {
+        for (stage, prepared) in stages.iter().zip(prepared) {
+            x = self.engine.rescale(&stage.plan.apply(prepared, &self.engine, &x)?)?;
+        }
+        Ok(x)
+    }
+}
+
+/// What the sine may be above the angle.
+const ROOM: f64 = 1.1;
+
+/// A deviation that says nothing yet.
+const TINY: f64 = 1e-12;

@@ -1,0 +1,192 @@
+//! Numbers as the sine takes them, to which every operation adds the error that it has on
+//! ciphertexts.
+
+use std::cell::RefCell;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::{CkksContext, Complex64, RealArithmetic};
+
+use super::sine::Sine;
+use super::spec::RefreshSpec;
+
+/// How many numbers the sine runs on.
+const COUNT: usize = 4096;
+
+/// The deviations of errors of operations, by the number of rescalings since the argument.
+#[derive(Debug, Clone)]
+pub(super) struct Errors {
+    /// Of a rescaling to a level.
+    pub rescaled: Vec<f64>,
+    /// Of a key switch of a product that is not rescaled yet.
+    pub switched: Vec<f64>,
+    /// The scale of constants.
+    pub constants: Vec<f64>,
+}
+
+impl Errors {
+    /// Those of ciphertexts, from a level down.
+    pub fn of(context: &CkksContext, slots: usize, top: usize) -> Self {
+        let levels: Vec<usize> = std::iter::successors(Some(top), |&level| context.level_below(level)).collect();
+        let each = |f: &dyn Fn(usize) -> f64| levels.iter().map(|&level| f(level)).collect();
+        Self {
+            rescaled: each(&|level| context.rescaling_deviation(level, slots)),
+            switched: each(&|level| context.switching_deviation(level, slots) / context.scale_of(level, 2)),
+            constants: each(&|level| context.constant_scale(level)),
+        }
+    }
+
+    /// None but one of deviation 1 at the rescaling to one level, small enough to grow linearly.
+    fn only(depth: usize, level: usize) -> Self {
+        let mut rescaled = vec![0.0; depth + 1];
+        rescaled[level] = TINY;
+        Self { rescaled, switched: vec![0.0; depth + 1], constants: vec![2f64.powi(100); depth + 1] }
+    }
+}
+
+const TINY: f64 = 1.0 / (1u64 << 40) as f64;
+
+/// Numbers and where their errors come from.
+pub(super) struct Samples<'a> {
+    spec: &'a RefreshSpec,
+    errors: Errors,
+    rng: RefCell<ChaCha20Rng>,
+}
+
+/// Numbers after so many rescalings.
+#[derive(Clone)]
+pub(super) struct Numbers {
+    values: Vec<Complex64>,
+    level: usize,
+}
+
+impl<'a> Samples<'a> {
+    pub fn new(spec: &'a RefreshSpec, errors: Errors) -> Self {
+        Self { spec, errors, rng: RefCell::new(ChaCha20Rng::seed_from_u64(0)) }
+    }
+
+    /// By how much the result of the sine is off for an error of 1 at each level: in the argument,
+    /// and at each rescaling.
+    pub fn sensitivities(spec: &'a RefreshSpec, sine: &Sine) -> Result<Vec<f64>> {
+        let depth = spec.sine_depth();
+        let exact = Self::new(spec, Errors::only(depth, 0)).run(sine, 0.0)?;
+        let at = |level: usize| {
+            let argument = if level == 0 { TINY } else { 0.0 };
+            // The same numbers in every run: errors come from a stream of their own.
+            let off = Self::new(spec, Errors::only(depth, level)).run(sine, argument)?;
+            let squares: f64 = off.iter().zip(&exact).map(|(x, y)| (x - y).norm_sqr()).sum();
+            Ok((squares / COUNT as f64).sqrt() / TINY)
+        };
+        (0..=depth).map(at).collect()
+    }
+
+    /// The deviation of the result of the sine from what it should be, for an error of the argument.
+    pub fn deviation(&self, sine: &Sine, argument: f64) -> Result<f64> {
+        let result = self.run(sine, argument)?;
+        let wanted = self.inputs().into_iter().map(|(_, message)| message * sine.factor());
+        let squares: f64 = result.iter().zip(wanted).map(|(value, wanted)| (value - wanted).norm_sqr()).sum();
+        Ok((squares / COUNT as f64).sqrt())
+    }
+
+    /// Integers and messages: sums of as many terms as the ephemeral secret has coefficients, and
+    /// coefficients of messages, mostly far below their bound.
+    fn inputs(&self) -> Vec<(f64, f64)> {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let deviation = ((f64::from(self.spec.ephemeral_weight) + 1.0) / 12.0).sqrt();
+        let size = 2f64.powi(-(self.spec.gap_bits as i32)) / 8.0;
+        let mut input = || {
+            let integer = (gaussian(&mut rng, std::f64::consts::SQRT_2 * deviation).re).round();
+            (integer, size * (2.0 * uniform(&mut rng) - 1.0))
+        };
+        (0..COUNT).map(|_| input()).collect()
+    }
+
+    fn run(&self, sine: &Sine, argument: f64) -> Result<Vec<Complex64>> {
+        let exact = |(integer, message): (f64, f64)| Complex64::new((integer + message) / sine.range(), 0.0);
+        let values = self.inputs().into_iter().map(|input| exact(input) + self.error(argument)).collect();
+        Ok(sine.evaluate(self, &Numbers { values, level: 0 })?.values)
+    }
+
+    fn error(&self, deviation: f64) -> Complex64 {
+        gaussian(&mut *self.rng.borrow_mut(), deviation)
+    }
+
+    fn each(&self, a: &Numbers, level: usize, f: impl Fn(usize, Complex64) -> Complex64) -> Numbers {
+        Numbers { values: a.values.iter().enumerate().map(|(j, &x)| f(j, x)).collect(), level }
+    }
+
+    fn joined(&self, a: &Numbers, b: &Numbers, f: impl Fn(Complex64, Complex64) -> Complex64) -> Numbers {
+        self.each(a, a.level.max(b.level), |j, x| f(x, b.values[j]))
+    }
+
+    fn at(&self, a: &Numbers, level: usize) -> Numbers {
+        self.each(a, level, |_, x| x + self.error(self.errors.rescaled[level]))
+    }
+}
+
+fn uniform(rng: &mut ChaCha20Rng) -> f64 {
+    ((rng.next_u64() >> 11) + 1) as f64 * 2f64.powi(-53)
+}
+
+/// A complex Gaussian with this root of the mean of its squared absolute value.
+fn gaussian(rng: &mut ChaCha20Rng, deviation: f64) -> Complex64 {
+    let radius = (-uniform(rng).ln()).sqrt() * deviation;
+    Complex64::from_polar(radius, std::f64::consts::TAU * uniform(rng))
+}
+
+impl RealArithmetic for Samples<'_> {
+    type Value = Numbers;
+
+    fn multiply(&self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        // The factor that is above the other one is lowered.
+        let level = a.level.max(b.level);
+        let [a, b] = [a, b].map(|x| if x.level == level { x.clone() } else { self.at(x, level) });
+        let product = self.joined(&a, &b, |x, y| x * y);
+        let error = self.errors.switched[product.level];
+        Ok(self.each(&product, product.level, |_, x| x + self.error(error)))
+    }
+
+    fn square(&self, a: &Numbers) -> Result<Numbers> {
+        self.multiply(a, a)
+    }
+
+    fn multiply_number(&self, a: &Numbers, c: f64) -> Result<Numbers> {
+        let scale = self.errors.constants[a.level];
+        let c = (c * scale).round_ties_even() / scale;
+        Ok(self.each(a, a.level, |_, x| x * c))
+    }
+
+    fn double(&self, a: &Numbers) -> Result<Numbers> {
+        Ok(self.each(a, a.level, |_, x| 2.0 * x))
+    }
+
+    fn add(&self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        Ok(self.joined(a, b, |x, y| x + y))
+    }
+
+    fn sub(&self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
+        Ok(self.joined(a, b, |x, y| x - y))
+    }
+
+    fn add_number(&self, a: &Numbers, c: f64) -> Result<Numbers> {
+        Ok(self.each(a, a.level, |_, x| x + c))
+    }
+
+    fn zero(&self, a: &Numbers) -> Result<Numbers> {
+        Ok(self.each(a, a.level, |_, _| Complex64::ZERO))
+    }
+
+    fn rescale(&self, a: &Numbers) -> Result<Numbers> {
+        Ok(self.at(a, a.level + 1))
+    }
+
+    fn lowered(&self, a: &Numbers, like: &Numbers, rescalings: usize) -> Result<Numbers> {
+        let level = like.level + rescalings;
+        Ok(if level == a.level { a.clone() } else { self.at(a, level) })
+    }
+
+    fn bounded(&self, a: Numbers, _: f64) -> Numbers {
+        a
+    }
+}

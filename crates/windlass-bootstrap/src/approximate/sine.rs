@@ -1,0 +1,193 @@
+//! The sawtooth near integers: `t − I` for t near an integer I, by the sine.
+//!
+//! With `u = (t − 1/4)/K` in −1..1 and `v = 2u² − 1`, `cos(2πKu/2^r)` is an entire function of v,
+//! since it is even in u: a polynomial of half the degree. Doubling the angle r times gives
+//! `cos(2πt − π/2) = sin 2πt` (Han–Ki 2020). The constants of the doublings and of the last steps
+//! are put into the polynomial, so that they cost no levels: with `y' = γ·y` a doubling is
+//! `y' ← y'² − γ`.
+//!
+//! `s + s³/6` is nearer to the sawtooth than s, by two factors of the squared angle: with
+//! `σ = s/√6` it is `√6·(σ + σ³)`.
+
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::{Polynomial, RealArithmetic, evaluated};
+
+use super::spec::RefreshSpec;
+
+/// The function that is evaluated, with all constants.
+#[derive(Debug, Clone)]
+pub(super) struct Sine {
+    /// K.
+    range: f64,
+    polynomial: Polynomial,
+    /// γ of the doublings, in their order.
+    subtracted: Vec<f64>,
+    arcsine: bool,
+}
+
+impl Sine {
+    /// The coefficients.
+    ///
+    /// # Errors
+    /// None for a degree that polynomials have.
+    pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        let range = spec.most() as f64 + 0.5;
+        let mut factors = vec![if spec.arcsine { 6f64.sqrt().recip() } else { 1.0 }];
+        for _ in 0..spec.doublings {
+            factors.push((2.0 * factors[factors.len() - 1]).sqrt());
+        }
+        let scale = factors.pop().expect("there is one at least");
+        factors.reverse();
+        let subtracted = factors;
+        let coefficients = fitted(spec, range);
+        let scaled: Vec<f64> = coefficients.iter().map(|c| c * scale).collect();
+        let polynomial = Polynomial::chebyshev(&scaled, -1.0, 1.0)?;
+        Ok(Self { range, polynomial, subtracted, arcsine: spec.arcsine })
+    }
+
+    /// K: slots hold t/K when [`Self::evaluate`] takes them.
+    pub fn range(&self) -> f64 {
+        self.range
+    }
+
+    /// What the result is divided by to give `t − I`.
+    pub fn factor(&self) -> f64 {
+        let angle = std::f64::consts::TAU;
+        if self.arcsine { angle / 6f64.sqrt() } else { angle }
+    }
+
+    /// On slots t/K; the result is [`Self::factor`] times `t − I`, of degree 1.
+    ///
+    /// # Errors
+    /// Those of products.
+    pub fn evaluate<M: RealArithmetic>(&self, machine: &M, x: &M::Value) -> Result<M::Value> {
+        let u = machine.bounded(machine.add_number(x, -0.25 / self.range)?, 1.0);
+        let square = machine.double(&machine.square(&u)?)?;
+        let v = machine.rescale(&machine.bounded(machine.add_number(&square, -1.0)?, 1.0))?;
+        let mut bound = self.polynomial_bound();
+        let mut y = machine.rescale(&machine.bounded(evaluated(machine, &self.polynomial, v)?, bound))?;
+        for &gamma in &self.subtracted {
+            bound = gamma * ROOM;
+            let difference = machine.add_number(&machine.square(&y)?, -gamma)?;
+            y = machine.rescale(&machine.bounded(difference, bound))?;
+        }
+        if !self.arcsine {
+            return Ok(y);
+        }
+        let square = machine.rescale(&machine.add_number(&machine.square(&y)?, 1.0)?)?;
+        machine.rescale(&machine.multiply(&y, &square)?)
+    }
+
+    /// What the polynomial stays below.
+    fn polynomial_bound(&self) -> f64 {
+        let last = self.subtracted.first().map_or(1.0, |gamma| (2.0 * gamma).sqrt());
+        last * ROOM
+    }
+
+    /// The value at a number, without errors of encryption.
+    pub fn value(&self, t: f64) -> f64 {
+        let u = (t - 0.25) / self.range;
+        let mut y = self.polynomial.value(2.0 * u * u - 1.0);
+        for &gamma in &self.subtracted {
+            y = y * y - gamma;
+        }
+        if self.arcsine { y + y * y * y } else { y }
+    }
+}
+
+/// The weight of integers that hardly ever occur.
+const LEAST_WEIGHT: f64 = 1.0 / (1u64 << 24) as f64;
+
+/// What a polynomial may be above the cosine.
+const ROOM: f64 = 1.0 + 1.0 / 1024.0;
+
+/// Chebyshev coefficients in v of the polynomial nearest to the cosine by weighted least squares, at
+/// points near the integers and, with hardly any weight, everywhere.
+///
+/// I is nearly a Gaussian of variance (h + 1)/12: the weights are the square roots of its density,
+/// so that the mean square of the error is least. Where I hardly ever lies the error may be larger.
+fn fitted(spec: &RefreshSpec, range: f64) -> Vec<f64> {
+    let most = spec.most();
+    let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;
+    let near = 2f64.powi(-(spec.gap_bits as i32));
+    let mut points = Vec::new();
+    for integer in -most..=most {
+        let weight = (-(integer * integer) as f64 / (4.0 * variance)).exp().max(LEAST_WEIGHT);
+        points.extend([-1.0, -0.5, 0.0, 0.5, 1.0].map(|place| (integer as f64 + place * near, weight)));
+    }
+    let between = 8 * most;
+    let anywhere = |k: i64| (range * (2.0 * k as f64 / between as f64 - 1.0) + 0.25, LEAST_WEIGHT / 64.0);
+    points.extend((0..=between).map(anywhere));
+    let rows: Vec<(Vec<f64>, f64)> = points.iter().map(|&(t, weight)| row(spec, range, t, weight)).collect();
+    least_squares(rows, spec.degree + 1)
+}
+
+/// T_0(v), .., T_d(v) and the cosine at t, times a weight.
+fn row(spec: &RefreshSpec, range: f64, t: f64, weight: f64) -> (Vec<f64>, f64) {
+    let u = (t - 0.25) / range;
+    let v = 2.0 * u * u - 1.0;
+    let mut values = vec![1.0, v];
+    while values.len() <= spec.degree {
+        values.push(2.0 * v * values[values.len() - 1] - values[values.len() - 2]);
+    }
+    values.truncate(spec.degree + 1);
+    values.iter_mut().for_each(|x| *x *= weight);
+    let angle = std::f64::consts::TAU * (t - 0.25) / f64::from(spec.doublings).exp2();
+    (values, angle.cos() * weight)
+}
+
+/// x that minimises ‖A·x − b‖, by Householder reflections.
+fn least_squares(mut rows: Vec<(Vec<f64>, f64)>, columns: usize) -> Vec<f64> {
+    for k in 0..columns {
+        let norm = rows[k..].iter().map(|(row, _)| row[k] * row[k]).sum::<f64>().sqrt();
+        let mut mirror: Vec<f64> = rows[k..].iter().map(|(row, _)| row[k]).collect();
+        mirror[0] += norm.copysign(mirror[0]);
+        let square: f64 = mirror.iter().map(|x| x * x).sum();
+        if square == 0.0 {
+            continue;
+        }
+        for column in k..=columns {
+            let entry = |row: &(Vec<f64>, f64)| if column < columns { row.0[column] } else { row.1 };
+            let dot: f64 = rows[k..].iter().zip(&mirror).map(|(row, x)| entry(row) * x).sum();
+            for (row, x) in rows[k..].iter_mut().zip(&mirror) {
+                let change = 2.0 * dot / square * x;
+                if column < columns { row.0[column] -= change } else { row.1 -= change }
+            }
+        }
+    }
+    let mut solution = vec![0.0; columns];
+    for k in (0..columns).rev() {
+        let known: f64 = (k + 1..columns).map(|j| rows[k].0[j] * solution[j]).sum();
+        solution[k] = (rows[k].1 - known) / rows[k].0[k];
+    }
+    solution
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::tests::toy;
+    use super::*;
+
+    /// Near every integer that occurs, up to the fifth power of the angle.
+    #[test]
+    fn the_sine_is_the_sawtooth_near_integers() {
+        for (arcsine, gap_bits) in [(false, 8), (true, 8), (true, 6)] {
+            let spec = RefreshSpec { arcsine, gap_bits, ephemeral_weight: 32, ..toy(64) };
+            let most = 16i32;
+            let sine = Sine::new(&spec).unwrap();
+            let (mut worst, mut rare) = (0.0f64, 0.0f64);
+            for integer in -most..=most {
+                for place in -8..=8 {
+                    let x = f64::from(place) / 8.0 * 2f64.powi(-(gap_bits as i32));
+                    let error = (sine.value(f64::from(integer) + x) / sine.factor() - x).abs();
+                    if integer.abs() <= 7 { worst = worst.max(error) } else { rare = rare.max(error) }
+                }
+            }
+            let angle = std::f64::consts::TAU * 2f64.powi(-(gap_bits as i32));
+            let expected = if arcsine { 0.08 * angle.powi(4) } else { 0.17 * angle.powi(2) } * angle;
+            let expected = expected / std::f64::consts::TAU + 2f64.powi(-38);
+            println!("{arcsine} {gap_bits}: {:.1} {:.1} of {:.1}", worst.log2(), rare.log2(), expected.log2());
+            assert!(worst < expected && rare < expected + 2f64.powi(-18));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! What a refresh of CKKS is made of, and the levels that it takes.
+
+use windlass_rlwe::{Assurance, SecretDistribution};
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
+
+use super::samples::Samples;
+use super::sine::Sine;
+
+/// What a refresh of CKKS is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefreshSpec {
+    /// Ring dimension n, a power of two.
+    pub n: usize,
+    /// The number of slots of a ciphertext, a divisor of n/2. Fewer than n/2 take one sine instead of
+    /// two, and smaller maps.
+    pub slots: usize,
+    /// log2 of the scale Δ of the caller's levels.
+    pub scale_bits: u32,
+    /// The number of rescalings that a refreshed ciphertext has room for.
+    pub depth: usize,
+    /// log2(Q_B/Δ): a message of absolute value 1 takes the share 2^−gap_bits of the modulus.
+    pub gap_bits: u32,
+    /// log2 of the scale of each level of the sine, from that of its argument to that of its result:
+    /// one more than [`Self::sine_depth`].
+    pub sine_scale_bits: Vec<u32>,
+    /// How many of the log2(slots) elementary stages each map from coefficients to slots takes.
+    pub to_slots: Vec<usize>,
+    /// The same of the maps back.
+    pub to_coefficients: Vec<usize>,
+    /// log2 of the scale of the constants of these maps.
+    pub constant_bits: [u32; 2],
+    /// How often the angle of the cosine is doubled.
+    pub doublings: u32,
+    /// The degree of the polynomial near the cosine, in `2u² − 1`.
+    pub degree: usize,
+    /// Whether two more levels bring the sine to the sawtooth, up to the fifth power of the angle.
+    pub arcsine: bool,
+    /// The most Galois keys that each map may need, if that matters more than time.
+    pub max_keys: Option<usize>,
+    /// Non-zero coefficients of the ephemeral secret.
+    pub ephemeral_weight: u32,
+    /// Special primes of the key to the ephemeral secret.
+    pub ephemeral_special: usize,
+    /// Sizes in bits of the special primes.
+    pub special_prime_bits: Vec<u32>,
+    /// Number of digits of a key switch.
+    pub digits: usize,
+    /// The security that the set claims.
+    pub assurance: Assurance,
+}
+
+/// The sizes of primes.
+const LEAST_BITS: u32 = 25;
+const MOST_BITS: u32 = 50;
+
+impl RefreshSpec {
+    /// The number of levels of the sine: the square of its argument, the polynomial, the doublings
+    /// and the arcsine.
+    pub fn sine_depth(&self) -> usize {
+        let polynomial = (self.degree + 1).next_power_of_two().ilog2() as usize;
+        1 + polynomial + self.doublings as usize + if self.arcsine { 2 } else { 0 }
+    }
+
+    /// The same with the scales of the sine for an error of 2^−bits in a slot of the message: each
+    /// level adds as much to it as the others.
+    ///
+    /// Cost: some milliseconds.
+    ///
+    /// # Errors
+    /// None for a degree that polynomials have.
+    pub fn with_sine_precision(mut self, bits: f64) -> Result<Self> {
+        let sine = Sine::new(&self)?;
+        let sensitivities = Samples::sensitivities(&self, &sine)?;
+        let n = self.n as f64;
+        // Of a rescaling under a uniform ternary secret, in the slots of the sine.
+        let rounding = ((2 * self.sine_slots()) as f64 / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
+        // To slots: of both parts, as many sums as there are slots, in units of the message.
+        let gain = (2.0 * self.slots as f64).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
+        let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
+        let scale = |s: &f64| (s * rounding * gain / share).log2().ceil() as u32;
+        let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
+        // What a level drops is at least one prime.
+        for level in (0..scales.len() - 1).rev() {
+            scales[level] = scales[level].max((scales[level + 1] + LEAST_BITS).div_ceil(2));
+        }
+        self.sine_scale_bits = scales;
+        Ok(self)
+    }
+
+    /// Whether the real and the imaginary parts of slots stand beside each other in one ciphertext.
+    pub(super) fn is_joined(&self) -> bool {
+        self.slots < self.n / 2
+    }
+
+    /// The number of slots of the ciphertexts that the sine takes.
+    pub(super) fn sine_slots(&self) -> usize {
+        if self.is_joined() { 2 * self.slots } else { self.slots }
+    }
+
+    /// |I| is at most this: |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
+    pub(super) fn most(&self) -> i64 {
+        i64::from(self.ephemeral_weight.div_ceil(2))
+    }
+
+    /// The CKKS parameters with all levels.
+    pub fn to_ckks(&self) -> CkksSpec {
+        CkksSpec {
+            n: self.n,
+            scale_bits: self.scale_bits,
+            depth: self.depth,
+            base_prime_bits: split(self.scale_bits + self.gap_bits),
+            special_prime_bits: self.special_prime_bits.clone(),
+            digits: self.digits,
+            secret: SecretDistribution::Ternary,
+            assurance: self.assurance.clone(),
+            refresh_levels: self.levels(),
+        }
+    }
+
+    /// From the lowest up: slots to coefficients, the sine, coefficients to slots.
+    fn levels(&self) -> Vec<RefreshLevel> {
+        let mut levels = self.lower_map();
+        // A product at scale Δ' that is rescaled to Δ: the primes between are Δ'²/Δ.
+        let sine = self.sine_scale_bits.windows(2).rev().map(|pair| 2 * pair[0] - pair[1]);
+        levels.extend(sine.map(|bits| RefreshLevel { prime_bits: split(bits), scale_bits: None }));
+        levels.extend(self.upper_map());
+        levels
+    }
+
+    /// The scale falls from the sine's to the caller's: each level drops the bits of its constants
+    /// and its share of the difference.
+    fn lower_map(&self) -> Vec<RefreshLevel> {
+        let (count, constant) = (self.to_coefficients.len() as u32, self.constant_bits[1]);
+        let fall = self.sine_scale_bits.last().copied().unwrap_or(0).saturating_sub(self.scale_bits);
+        let share = |k: u32| fall * (k + 1) / count - fall * k / count;
+        (0..count)
+            .map(|k| RefreshLevel {
+                prime_bits: split(constant + share(k)),
+                scale_bits: Some(self.scale_bits + fall * (k + 1) / count),
+            })
+            .collect()
+    }
+
+    /// Levels drop what their constants have, all together: the first ones less, the last one more,
+    /// so that few primes do.
+    fn upper_map(&self) -> Vec<RefreshLevel> {
+        let (count, constant) = (self.to_slots.len() as u32, self.constant_bits[0]);
+        let primes = split(count * constant);
+        let last = primes.len() as u32 - (count - 1);
+        let mut scale = self.sine_scale_bits.first().copied().unwrap_or(0);
+        let mut level = |prime_bits: Vec<u32>| {
+            scale = scale + prime_bits.iter().sum::<u32>() - constant;
+            RefreshLevel { prime_bits, scale_bits: Some(scale) }
+        };
+        let mut levels = vec![level(primes[..last as usize].to_vec())];
+        levels.extend(primes[last as usize..].iter().map(|&bits| level(vec![bits])));
+        levels
+    }
+}
+
+/// Sizes of as few primes as possible with so many bits together.
+fn split(bits: u32) -> Vec<u32> {
+    let count = bits.div_ceil(MOST_BITS);
+    (0..count).map(|k| bits * (k + 1) / count - bits * k / count).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A set without security.
+    pub fn toy(n: usize) -> RefreshSpec {
+        sparse(n, n / 2)
+    }
+
+    /// The same with fewer slots.
+    pub fn sparse(n: usize, slots: usize) -> RefreshSpec {
+        let stages = slots.ilog2() as usize;
+        let thirds: Vec<usize> = (0..3).map(|k| stages * (k + 1) / 3 - stages * k / 3).collect();
+        let spec = RefreshSpec {
+            n,
+            slots,
+            scale_bits: 40,
+            depth: 3,
+            gap_bits: 8,
+            sine_scale_bits: Vec::new(),
+            to_slots: thirds.clone(),
+            to_coefficients: thirds,
+            constant_bits: [50, 40],
+            doublings: 3,
+            degree: 15,
+            arcsine: true,
+            max_keys: None,
+            ephemeral_weight: 32.min(n as u32 / 4),
+            ephemeral_special: 2,
+            special_prime_bits: vec![50; 5],
+            digits: 6,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        };
+        spec.with_sine_precision(28.0).unwrap()
+    }
+}
