@@ -14,6 +14,7 @@ mod estimate;
 mod keys;
 mod maps;
 mod plan;
+mod presets;
 mod raise;
 mod refresher;
 mod samples;
@@ -23,6 +24,7 @@ mod spec;
 pub use estimate::RefreshError;
 pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
+pub use presets::refresh_preset_names;
 pub use refresher::Refresher;
 pub use spec::RefreshSpec;
 

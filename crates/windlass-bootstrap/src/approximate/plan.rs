@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use windlass_circuits::{ComplexMap, ComplexSlots, CostModel, LinearPlan, PlanSpec};
-use windlass_rlwe::Limits;
-use windlass_schemes::error::Result;
+use windlass_rlwe::security::EstimateSource;
+use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};
+use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::CkksContext;
 
 use super::estimate::RefreshError;
 use super::maps::{self, Shape};
 use super::sine::Sine;
 use super::spec::RefreshSpec;
+use crate::encapsulation::InputModulus;
 
 /// A map of a refresh, and the level at which it runs.
 #[derive(Debug, Clone)]
@@ -37,9 +39,10 @@ impl RefreshPlan {
     /// # Errors
     /// [`windlass_schemes::Error::OutOfRange`] for numbers that no parameters have; those of parameters.
     pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        spec.check()?;
         let context = CkksContext::new(&spec.to_ckks())?;
+        check_ephemeral(spec, context.rlwe().params())?;
         context.check_slots(spec.slots)?;
-        Limits::between(1, spec.n).check("the weight of the ephemeral secret", spec.ephemeral_weight)?;
         let sine = Sine::new(spec)?;
         let slots = ComplexSlots::new(&context, spec.sine_slots())?;
         let shape = Shape { slots: &slots, message: spec.slots };
@@ -89,6 +92,20 @@ impl RefreshPlan {
         &self.context
     }
 
+    /// λ of the key to the ephemeral secret, by the attacks on sparse secrets, rotations of the ring
+    /// among them.
+    pub fn ephemeral_security(&self) -> SecurityEstimate {
+        ephemeral(&self.spec, self.context.rlwe().params()).0
+    }
+
+    /// The largest bound on the values of a ciphertext that a refresh takes.
+    pub fn most(&self) -> f64 {
+        let modulus = self.context.rlwe().log2_modulus(self.context.base_level());
+        let share = modulus - f64::from(self.spec.gap_bits) - self.context.scale(self.context.base_level()).log2();
+        // Primes are a little below powers of two.
+        share.exp2() * (1.0 + 1.0 / 1024.0)
+    }
+
     /// The automorphisms that need keys, and the level up to which each is used.
     pub fn galois_levels(&self) -> &BTreeMap<u64, usize> {
         &self.galois
@@ -123,4 +140,23 @@ pub(super) fn sums_over(spec: &RefreshSpec) -> impl Iterator<Item = i64> {
     std::iter::successors(Some(slots), |amount| Some(2 * amount))
         .take_while(move |&amount| amount < most)
         .map(|x| x as i64)
+}
+
+/// λ of the key to the ephemeral secret, and log2 of its modulus.
+fn ephemeral(spec: &RefreshSpec, params: &RlweParams) -> (SecurityEstimate, f64) {
+    let input = InputModulus::at_level(spec.to_ckks().base_prime_bits.len(), spec.ephemeral_special);
+    let log2_qp = input.log2_modulus(params);
+    let secret = SecretDistribution::Sparse { weight: spec.ephemeral_weight };
+    (security::indicative_security_bits(params.n(), log2_qp, secret), log2_qp)
+}
+
+/// Errors: [`BootstrapError::EphemeralKeyTooWeak`] below 128 bits, or outside of the tables, for a set
+/// that calls itself secure.
+fn check_ephemeral(spec: &RefreshSpec, params: &RlweParams) -> Result<()> {
+    let (security, log2_qp) = ephemeral(spec, params);
+    let is_weak = security.bits < RlweParams::REQUIRED_SECURITY || security.source == EstimateSource::Indication;
+    match *params.assurance() == Assurance::Secure && is_weak {
+        true => Err(BootstrapError::EphemeralKeyTooWeak { weight: spec.ephemeral_weight, log2_qp, security }.into()),
+        false => Ok(()),
+    }
 }

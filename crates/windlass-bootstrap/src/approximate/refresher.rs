@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_circuits::{ComplexSlots, PreparedPlan};
+use windlass_rlwe::check_same_keys;
 use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
 use windlass_schemes::switching::Switching;
@@ -58,12 +59,18 @@ impl Refresher {
     /// The same message with new levels.
     ///
     /// # Errors
-    /// Those of key switches and products; [`Error::SlotCount`] for more slots than the plan is for.
+    /// [`Error::BoundTooLarge`] if the bound on the values exceeds [`RefreshPlan::most`]; those of key
+    /// switches and products; [`Error::SlotCount`] for more slots than the plan is for.
     pub fn refresh(&self, ciphertext: &Ciphertext) -> Result<Ciphertext> {
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
         let (spec, base_level) = (plan.spec(), context.base_level());
         if ciphertext.slots() > spec.slots {
             return Err(Error::SlotCount { got: ciphertext.slots(), most: spec.slots });
+        }
+        check_same_keys("refresh", self.keys.key_id(), ciphertext.key_id())?;
+        if ciphertext.magnitude() > plan.most() {
+            let (bound, most) = (ciphertext.magnitude(), plan.most());
+            return Err(Error::BoundTooLarge { bound, most, value_bits: None });
         }
         let base = engine.lower(ciphertext, base_level)?;
         let modulus = context.rlwe().log2_modulus(base_level).exp2();

@@ -1,6 +1,6 @@
 //! What a refresh of CKKS is made of, and the levels that it takes.
 
-use windlass_rlwe::{Assurance, SecretDistribution};
+use windlass_rlwe::{Assurance, Limits, SecretDistribution};
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
 
@@ -86,6 +86,30 @@ impl RefreshSpec {
         }
         self.sine_scale_bits = scales;
         Ok(self)
+    }
+
+    /// Refuses what cannot work, before any work.
+    pub(super) fn check(&self) -> Result<()> {
+        Limits::between(4, self.n / 2).check("the weight of the ephemeral secret", self.ephemeral_weight)?;
+        Limits::between(4, 24).check("the gap of the message in bits", self.gap_bits)?;
+        Limits::between(1, 63).check("the degree of the sine's polynomial", self.degree)?;
+        Limits::between(1, 8).check("the number of doublings", self.doublings)?;
+        Limits::between(1, self.special_prime_bits.len())
+            .check("the special primes of the key to the ephemeral secret", self.ephemeral_special)?;
+        let scales = self.sine_depth() + 1;
+        let exactly = Limits::between(scales, scales).with("one more than the levels of the sine");
+        exactly.check("the number of scales of the sine", self.sine_scale_bits.len())?;
+        Limits::between(1, 8).check("the number of maps to slots", self.to_slots.len())?;
+        Limits::between(1, 8).check("the number of maps to coefficients", self.to_coefficients.len())?;
+        for pair in self.sine_scale_bits.windows(2) {
+            let least = Limits::at_least((pair[1] + LEAST_BITS).div_ceil(2)).with("or its level would drop no prime");
+            least.check("the scale of a level of the sine in bits", pair[0])?;
+        }
+        for bits in self.constant_bits {
+            Limits::between(LEAST_BITS, 60).check("the scale of constants in bits", bits)?;
+        }
+        let least = Limits::at_least(self.scale_bits).with("that of the caller's levels");
+        Ok(least.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?)
     }
 
     /// Whether the real and the imaginary parts of slots stand beside each other in one ciphertext.
@@ -181,22 +205,10 @@ pub(super) mod tests {
         let spec = RefreshSpec {
             n,
             slots,
-            scale_bits: 40,
-            depth: 3,
-            gap_bits: 8,
-            sine_scale_bits: Vec::new(),
             to_slots: thirds.clone(),
             to_coefficients: thirds,
-            constant_bits: [50, 40],
-            doublings: 3,
-            degree: 15,
-            arcsine: true,
-            max_keys: None,
             ephemeral_weight: 32.min(n as u32 / 4),
-            ephemeral_special: 2,
-            special_prime_bits: vec![50; 5],
-            digits: 6,
-            assurance: Assurance::Insecure { name: "insecure_test".into() },
+            ..RefreshSpec::preset("insecure_toy_refresh_1024").unwrap()
         };
         spec.with_sine_precision(28.0).unwrap()
     }

@@ -65,19 +65,9 @@ fn full_size() {
         return;
     }
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let n = 1usize << std::env::var("LOGN").map_or(16, |x| x.parse().unwrap());
-    let assurance = if n < 1 << 16 { toy(n).assurance } else { windlass_rlwe::Assurance::Secure };
-    let spec = RefreshSpec {
-        scale_bits: 42,
-        depth: 9,
-        gap_bits: 8,
-        constant_bits: [56, 40],
-        special_prime_bits: vec![50; std::env::var("SPECIAL").map_or(7, |x| x.parse().unwrap())],
-        max_keys: std::env::var("KEYS").ok().map(|x| x.parse().unwrap()),
-        digits: std::env::var("DIGITS").map_or(4, |x| x.parse().unwrap()),
-        assurance,
-        ..toy(n)
-    };
+    let name = std::env::var("PRESET").unwrap_or("refresh_n65536".into());
+    let mut spec = RefreshSpec::preset(&name).unwrap();
+    spec.max_keys = std::env::var("KEYS").ok().map(|x| x.parse().unwrap());
     let precision = std::env::var("PRECISION").map_or(27.0, |x| x.parse().unwrap());
     let spec = spec.with_sine_precision(precision).unwrap();
     println!("scales {:?}, {:?}", spec.sine_scale_bits, spec.to_ckks());

@@ -11,6 +11,7 @@ use windlass_rlwe::Context as RlweContext;
 use super::family::{Approximate, BOOTSTRAPPING, Exact, Family, Mock};
 use super::needs::KeyRequest;
 use super::setting::{ApproximateSetting, ExactSetting};
+use crate::bootstrap::approximate::{RefreshPlan, RefreshSpec};
 use crate::bootstrap::maps::ordered_hypercube;
 use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
 use crate::circuits::linear::{ComplexSlots, CostModel};
@@ -273,7 +274,43 @@ impl Context<Approximate> {
     /// A context from existing CKKS parameters and their transforms.
     pub fn from_ckks(context: &Arc<CkksContext>) -> Self {
         let (context, files) = (Arc::clone(context), ApproximateContext::new(context));
-        Self::of(ApproximateSetting { context, files })
+        Self::of(ApproximateSetting { context, files, refresh: None })
+    }
+
+    /// A context for real and complex numbers whose ciphertexts can be refreshed. Its keys are those
+    /// of [`Self::refresh`] and of what else is computed.
+    ///
+    /// ```
+    /// use windlass::Context;
+    /// use windlass::bootstrap::approximate::RefreshSpec;
+    ///
+    /// let context = Context::refreshing(&RefreshSpec::preset("insecure_toy_refresh_1024")?)?; // a toy
+    /// let (client, server) = context.generate_keys([&context.refresh()?])?;
+    /// let mut x = client.encrypt_reals(&[0.5, -0.25], 1.0)?;
+    /// for _ in 0..5 {
+    ///     x = if x.depth_left() == 0 { server.refresh(&x)? } else { x };
+    ///     x = server.multiply_real(&x, 0.9)?;
+    /// }
+    /// let expected = 0.5 * 0.9f64.powi(5);
+    /// assert!((client.decrypt_reals(&x)?[0] - expected).abs() < 1e-5);
+    /// # Ok::<(), windlass::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] and [`Error::Rlwe`] if the specification gives no valid parameters.
+    pub fn refreshing(spec: &RefreshSpec) -> Result<Self> {
+        let plan = Arc::new(RefreshPlan::new(spec)?);
+        let (context, files) = (Arc::clone(plan.context()), ApproximateContext::new(plan.context()));
+        Ok(Self::of(ApproximateSetting { context, files, refresh: Some(plan) }))
+    }
+
+    /// The refresh that the parameters are made for: what [`Self::generate_keys`] takes, with its
+    /// levels, keys and error.
+    ///
+    /// # Errors
+    /// [`Error::MissingBootstrappingKeys`] unless the context is one of [`Self::refreshing`].
+    pub fn refresh(&self) -> Result<Arc<RefreshPlan>> {
+        self.setting.refresh.clone().ok_or(Error::MissingBootstrappingKeys)
     }
 
     /// The wire context: what files of this context are checked against.

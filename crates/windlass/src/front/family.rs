@@ -8,9 +8,11 @@ use std::sync::Arc;
 use windlass_rlwe::SecretRng;
 use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey};
 
-use super::needs::{KeyRequests, same_bootstrapping};
+use super::approximate_refreshers::ApproximateRefreshers;
+use super::needs::{KeyLevel, KeyRequests, same_bootstrapping};
 use super::refreshers::{MockRefreshers, Refreshers};
 use super::setting::{ApproximateSetting, ExactSetting};
+use crate::bootstrap::approximate::RefreshKeys;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
@@ -146,7 +148,13 @@ impl Family for Exact {
     ) -> Result<(Engine, Arc<Refreshers>)> {
         check_orders(&setting.files, &requests.bootstrapping)?;
         let scheme = setting.files.scheme();
-        let keys = Arc::new(evaluation_keys(setting.files.context(), secret, requests, rng, made)?);
+        let keys = Arc::new(evaluation_keys(
+            (setting.files.context(), setting.files.context().top_level()),
+            secret,
+            requests,
+            rng,
+            made,
+        )?);
         let mut own = Vec::with_capacity(requests.bootstrapping.len());
         for plan in &requests.bootstrapping {
             own.push((Arc::clone(plan), BootstrapKeys::generate(plan, scheme, secret, rng)?));
@@ -183,7 +191,7 @@ impl Family for Approximate {
     type Setting = ApproximateSetting;
     type Secret = Arc<SecretKey>;
     type Engine = ckks::Engine;
-    type Refreshers = ();
+    type Refreshers = ApproximateRefreshers;
 
     const RESCALES: bool = true;
 
@@ -195,7 +203,7 @@ impl Family for Approximate {
         galois_level(engine.keys(), t)
     }
 
-    fn bootstraps((): &(), _: &Arc<BootstrapPlan>) -> bool {
+    fn bootstraps(_: &ApproximateRefreshers, _: &Arc<BootstrapPlan>) -> bool {
         false
     }
 
@@ -209,14 +217,28 @@ impl Family for Approximate {
         requests: &KeyRequests,
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<(ckks::Engine, ())> {
+    ) -> Result<(ckks::Engine, ApproximateRefreshers)> {
         if !requests.bootstrapping.is_empty() {
             let refused = "a bootstrapping of exact integers".to_owned();
             let (operation, left) = ("generate_keys", "a CKKS context".to_owned());
             return Err(Error::ContextMismatch { operation, left, right: refused });
         }
-        let keys = evaluation_keys(setting.context.rlwe(), secret, requests, rng, made)?;
-        Ok((ckks::Engine::new(&setting.context, Arc::new(keys))?, ()))
+        if let Some(plan) = requests.refreshes.iter().find(|plan| !Arc::ptr_eq(plan.context(), &setting.context)) {
+            let name = |context: &ckks::CkksContext| format!("CKKS {}", context.rlwe().params().id());
+            let (operation, left, right) = ("generate_keys", name(&setting.context), name(plan.context()));
+            return Err(Error::ContextMismatch { operation, left, right });
+        }
+        // Callers' circuits work below the levels of a refresh.
+        let top = setting.context.top_level();
+        let keys = evaluation_keys((setting.context.rlwe(), top), secret, requests, rng, made)?;
+        let engine = ckks::Engine::new(&setting.context, Arc::new(keys))?;
+        let mut refreshes = Vec::with_capacity(requests.refreshes.len());
+        for plan in &requests.refreshes {
+            refreshes.push((Arc::clone(plan), RefreshKeys::generate(plan, secret, rng)?));
+            made()?;
+        }
+        let refreshers = ApproximateRefreshers::new(&engine, refreshes);
+        Ok((engine, refreshers))
     }
 }
 
@@ -264,22 +286,25 @@ fn galois_level(keys: &EvaluationKeys, t: u64) -> Option<usize> {
     }
 }
 
-/// Makes each key for the highest level that any request names.
+/// Makes each key for the highest level that any request names; `top` is that of every level.
 fn evaluation_keys(
-    context: &Arc<RlweContext>,
+    (context, top): (&Arc<RlweContext>, usize),
     secret: &SecretKey,
     requests: &KeyRequests,
     rng: &mut SecretRng,
     made: &mut dyn FnMut() -> Result<()>,
 ) -> Result<EvaluationKeys> {
-    let top = context.top_level();
+    let level_of = |level: KeyLevel| match level {
+        KeyLevel::Refresh(level) => level.min(context.top_level()),
+        level => level.in_chain(top),
+    };
     let mut keys = EvaluationKeys::of(secret);
     if let Some(level) = requests.relinearisation {
-        keys.add_relinearisation(secret, level.in_chain(top), rng)?;
+        keys.add_relinearisation(secret, level_of(level), rng)?;
         made()?;
     }
     for (&element, &level) in &requests.galois {
-        keys.add_galois(secret, element, level.in_chain(top), rng)?;
+        keys.add_galois(secret, element, level_of(level), rng)?;
         made()?;
     }
     Ok(keys)

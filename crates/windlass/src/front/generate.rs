@@ -8,6 +8,7 @@ use rand_core::SeedableRng;
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey, SecretRng};
 
+use super::approximate_refreshers::ApproximateRefreshers;
 use super::client::Client;
 use super::context::Context;
 use super::family::{Approximate, Family, exact_keys};
@@ -183,7 +184,7 @@ impl Context<Approximate> {
     /// # Errors
     /// [`Error::ContextMismatch`] if the keys have other parameters.
     pub fn server_from_keys(&self, keys: Arc<EvaluationKeys>) -> Result<Server<Approximate>> {
-        Ok(Server::new(self.clone(), (ckks::Engine::new(self.ckks(), keys)?, ())))
+        Ok(Server::new(self.clone(), (ckks::Engine::new(self.ckks(), keys)?, ApproximateRefreshers::default())))
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod any_depth;
 mod approximate;
+mod approximate_refreshers;
 mod circuit;
 mod client;
 mod context;
@@ -24,6 +25,7 @@ mod setting;
 mod slot_packing;
 mod steps;
 
+pub use approximate_refreshers::ApproximateRefreshers;
 pub use circuit::{Circuit, GridCircuit, ListCircuit};
 pub use client::Client;
 pub use context::Context;

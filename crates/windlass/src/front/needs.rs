@@ -11,6 +11,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::KeyStrategy;
 
 use crate::bootstrap::BootstrapPlan;
+use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
     Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
@@ -26,15 +27,17 @@ use crate::scoring::Scoring;
 pub enum KeyLevel {
     /// Up to this level.
     UpTo(usize),
-    /// Every level of the modulus chain.
+    /// Every level that callers use.
     Top,
+    /// Up to this level, one of those of a refresh above all that callers use.
+    Refresh(usize),
 }
 
 impl KeyLevel {
     /// The level as a number, in a chain with top level `top`.
     pub fn in_chain(self, top: usize) -> usize {
         match self {
-            Self::UpTo(level) => level.min(top),
+            Self::UpTo(level) | Self::Refresh(level) => level.min(top),
             Self::Top => top,
         }
     }
@@ -51,13 +54,15 @@ pub struct KeyRequest {
     pub relinearisation: Option<KeyLevel>,
     /// The bootstrappings whose keys are needed.
     pub bootstrapping: Vec<Arc<BootstrapPlan>>,
+    /// The refreshes of real and complex numbers whose keys are needed.
+    pub refreshes: Vec<Arc<RefreshPlan>>,
 }
 
 impl KeyRequest {
     /// A request for no keys.
     pub fn none(needed_by: impl Into<String>) -> Self {
-        let (galois, relinearisation, bootstrapping) = (BTreeMap::new(), None, Vec::new());
-        Self { needed_by: needed_by.into(), galois, relinearisation, bootstrapping }
+        let (bootstrapping, refreshes) = (Vec::new(), Vec::new());
+        Self { needed_by: needed_by.into(), galois: BTreeMap::new(), relinearisation: None, bootstrapping, refreshes }
     }
 
     /// This request with Galois keys for every level added.
@@ -271,6 +276,19 @@ impl NeedsKeys for Arc<BootstrapPlan> {
             galois: levels.map(|(element, level)| (element, KeyLevel::UpTo(level))).collect(),
             relinearisation: Some(KeyLevel::Top),
             bootstrapping: vec![Arc::clone(self)],
+            refreshes: Vec::new(),
+        }
+    }
+}
+
+impl NeedsKeys for Arc<RefreshPlan> {
+    fn key_request(&self) -> KeyRequest {
+        let levels = self.galois_levels().iter();
+        KeyRequest {
+            galois: levels.map(|(&element, &level)| (element, KeyLevel::Refresh(level))).collect(),
+            relinearisation: Some(KeyLevel::Refresh(self.relinearisation_level())),
+            refreshes: vec![Arc::clone(self)],
+            ..KeyRequest::none("a refresh")
         }
     }
 }
@@ -288,6 +306,7 @@ pub struct KeyRequests {
     pub(crate) galois: BTreeMap<u64, KeyLevel>,
     pub(crate) relinearisation: Option<KeyLevel>,
     pub(crate) bootstrapping: Vec<Arc<BootstrapPlan>>,
+    pub(crate) refreshes: Vec<Arc<RefreshPlan>>,
 }
 
 impl KeyRequests {
@@ -299,6 +318,11 @@ impl KeyRequests {
                 *highest = level.max(*highest);
             }
             all.relinearisation = all.relinearisation.max(request.relinearisation);
+            for plan in request.refreshes {
+                if !all.refreshes.iter().any(|own| own.spec() == plan.spec()) {
+                    all.refreshes.push(plan);
+                }
+            }
             for plan in request.bootstrapping {
                 if !all.bootstrapping.iter().any(|own| same_bootstrapping(own, &plan)) {
                     all.bootstrapping.push(plan);
@@ -310,6 +334,9 @@ impl KeyRequests {
 
     /// The number of keys; those of one bootstrapping count as one.
     pub(crate) fn count(&self) -> usize {
-        self.galois.len() + usize::from(self.relinearisation.is_some()) + self.bootstrapping.len()
+        self.galois.len()
+            + usize::from(self.relinearisation.is_some())
+            + self.bootstrapping.len()
+            + self.refreshes.len()
     }
 }

@@ -49,6 +49,10 @@ impl<F: Family> Server<F> {
         &self.engine
     }
 
+    pub(crate) fn refreshers(&self) -> &F::Refreshers {
+        &self.refreshers
+    }
+
     /// Runs a circuit on its input: a ciphertext, a pair of ciphertexts, or as the circuit says.
     /// Its constants are converted in the first call and kept for later calls, until
     /// [`Self::forget`]. In CKKS the constants of a matrix are for one level. Those for the level

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::bootstrap::BootstrapSpec;
+use crate::bootstrap::approximate::RefreshPlan;
 use crate::params::Params;
 use crate::schemes::ckks::CkksContext;
 use crate::wire::{ApproximateContext, WireContext};
@@ -18,6 +19,8 @@ pub struct ExactSetting {
 /// The data of a context of approximate numbers.
 #[derive(Debug)]
 pub struct ApproximateSetting {
+    /// The refresh that the parameters are made for.
+    pub(crate) refresh: Option<Arc<RefreshPlan>>,
     pub(crate) context: Arc<CkksContext>,
     pub(crate) files: ApproximateContext,
 }

@@ -1,0 +1,90 @@
+//! Named sets.
+
+use windlass_rlwe::Assurance;
+use windlass_schemes::error::{Error, Result};
+
+use super::spec::RefreshSpec;
+
+/// A set with its name.
+struct Preset {
+    name: &'static str,
+    make: fn() -> Result<RefreshSpec>,
+}
+
+/// All sets, the toy first.
+const PRESETS: &[Preset] = &[
+    Preset { name: "insecure_toy_refresh_1024", make: toy },
+    Preset { name: "refresh_n65536", make: || full(27.0) },
+    Preset { name: "refresh_n65536_slots4096", make: || sparse(4096) },
+    Preset { name: "refresh_n65536_slots256", make: || sparse(256) },
+];
+
+/// The names that [`RefreshSpec::preset`] knows.
+pub fn refresh_preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|preset| preset.name)
+}
+
+impl RefreshSpec {
+    /// A named set; [`refresh_preset_names`] lists the names.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] for another name.
+    pub fn preset(name: &str) -> Result<Self> {
+        let preset = PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
+            let known: Vec<&str> = refresh_preset_names().collect();
+            Error::NoParameters { reason: format!("no refresh is called {name}; known: {}", known.join(", ")) }
+        })?;
+        (preset.make)()
+    }
+}
+
+/// n/2 = 512 slots without security.
+fn toy() -> Result<RefreshSpec> {
+    let spec = RefreshSpec {
+        n: 1024,
+        slots: 512,
+        scale_bits: 40,
+        depth: 3,
+        gap_bits: 8,
+        sine_scale_bits: Vec::new(),
+        to_slots: vec![3, 3, 3],
+        to_coefficients: vec![3, 3, 3],
+        constant_bits: [50, 40],
+        doublings: 3,
+        degree: 15,
+        arcsine: true,
+        max_keys: None,
+        ephemeral_weight: 32,
+        ephemeral_special: 2,
+        special_prime_bits: vec![50; 5],
+        digits: 5,
+        assurance: Assurance::Insecure { name: "insecure_toy_refresh_1024".into() },
+    };
+    spec.with_sine_precision(28.0)
+}
+
+/// n = 2^16, all slots.
+fn full(precision: f64) -> Result<RefreshSpec> {
+    let spec = RefreshSpec {
+        n: 1 << 16,
+        slots: 1 << 15,
+        scale_bits: 42,
+        depth: 9,
+        to_slots: vec![5, 5, 5],
+        to_coefficients: vec![5, 5, 5],
+        constant_bits: [56, 40],
+        special_prime_bits: vec![50; 7],
+        digits: 4,
+        assurance: Assurance::Secure,
+        ..toy()?
+    };
+    spec.with_sine_precision(precision)
+}
+
+/// The same with fewer slots.
+fn sparse(slots: usize) -> Result<RefreshSpec> {
+    let stages = slots.ilog2() as usize;
+    let halves = vec![stages.div_ceil(2), stages / 2];
+    let spec = RefreshSpec { slots, to_slots: halves.clone(), to_coefficients: halves, ..full(27.0)? };
+    spec.with_sine_precision(27.0)
+}
