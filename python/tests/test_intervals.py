@@ -181,7 +181,7 @@ def test_planned_depth_clears_what_a_polynomial_leaves_before_copies_and_polynom
     values = rng.uniform(-1, 1, 10)
     y = layer @ p(world.encrypt(values))
     np.testing.assert_allclose(world.decrypt(y), tall @ P(values), atol=1e-5)
-    # The absolute coefficients of the first sum up to 1.35, so the slots beside the entries may hold that.
+    # Its absolute coefficients sum up to 1.35, so the slots beside the entries may hold that.
     first = Chebyshev([0.45, 0.3, -0.5, 0.1], domain=[-4, 3])
     context = wl.Context.approximate(for_=[first, ON_UNIT])
     p, q = context.polynomial(first), context.polynomial(ON_UNIT)

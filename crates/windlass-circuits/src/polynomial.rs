@@ -384,6 +384,15 @@ mod tests {
     }
 
     #[test]
+    fn zero_goes_to_zero_without_a_constant() {
+        for degree in 0..70i64 {
+            let keeps_zero = |c: i64| PolynomialPlan::new(&[&[c][..], &vec![2; degree as usize]].concat()).keeps_zero();
+            assert!(keeps_zero(0) && !keeps_zero(-3), "degree {degree}");
+        }
+        assert!(PolynomialPlan::new(&[]).keeps_zero());
+    }
+
+    #[test]
     fn degenerate_polynomials() {
         for (coefficients, products) in [(&[][..], 0), (&[0, 0], 0), (&[5], 0), (&[1, 2], 0), (&[0, 0, 7], 1)] {
             let plan = PolynomialPlan::new(coefficients);
