@@ -25,7 +25,7 @@ pub use estimate::RefreshError;
 pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
 pub use presets::refresh_preset_names;
-pub use refresher::Refresher;
+pub use refresher::{RefreshStep, Refresher};
 pub use spec::RefreshSpec;
 
 #[cfg(test)]

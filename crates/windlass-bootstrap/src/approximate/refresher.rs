@@ -1,5 +1,6 @@
 //! Runs a refresh.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use windlass_circuits::{ComplexSlots, PreparedPlan};
@@ -12,6 +13,20 @@ use super::estimate::RefreshError;
 use super::keys::RefreshKeys;
 use super::plan::{RefreshPlan, Stage, sums_over};
 use super::raise::raised;
+
+/// A step of a refresh that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefreshStep {
+    /// To the highest level, through the ephemeral secret; for fewer slots, the sum that leaves their
+    /// coefficients.
+    Raise,
+    /// A map from coefficients to slots, by number.
+    ToSlots(usize),
+    /// The sine of the real parts (0) or the imaginary ones (1); of both at once for fewer slots.
+    Sine(usize),
+    /// A map back, by number.
+    ToCoefficients(usize),
+}
 
 /// Refreshes CKKS ciphertexts by one plan.
 pub struct Refresher {
@@ -62,6 +77,22 @@ impl Refresher {
     /// [`Error::BoundTooLarge`] if the bound on the values exceeds [`RefreshPlan::most`]; those of key
     /// switches and products; [`Error::SlotCount`] for more slots than the plan is for.
     pub fn refresh(&self, ciphertext: &Ciphertext) -> Result<Ciphertext> {
+        self.refresh_with(ciphertext, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::refresh`]. `observe` is called after each step, and may stop the refresh.
+    ///
+    /// # Errors
+    /// As there; [`Error::Cancelled`] if it was stopped before the last step.
+    pub fn refresh_with(
+        &self,
+        ciphertext: &Ciphertext,
+        observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
+        let mut done = |step| match observe(step) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled { operation: "refresh" }),
+        };
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
         let (spec, base_level) = (plan.spec(), context.base_level());
         if ciphertext.slots() > spec.slots {
@@ -74,17 +105,23 @@ impl Refresher {
         }
         let base = engine.lower(ciphertext, base_level)?;
         let modulus = context.rlwe().log2_modulus(base_level).exp2();
-        let z = self.coefficients(&base, modulus)?;
-        let joined = self.sawtooth(&z, ciphertext.magnitude() * context.scale(base_level) / modulus)?;
-        let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients)?;
+        let raised = self.raise(&base, modulus)?;
+        done(RefreshStep::Raise)?;
+        let z = self.mapped(raised, &plan.to_slots, &self.to_slots, &mut |k| done(RefreshStep::ToSlots(k)))?;
+        let z = z.restated(self.stated(1.0));
+        let share = ciphertext.magnitude() * context.scale(base_level) / modulus;
+        let joined = self.sawtooth(&z, share, &mut |k| done(RefreshStep::Sine(k)))?;
+        let mut after =
+            |k| if k + 1 < spec.to_coefficients.len() { done(RefreshStep::ToCoefficients(k)) } else { Ok(()) };
+        let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients, &mut after)?;
+        // The result is there: it is too late to stop.
+        let _ = observe(RefreshStep::ToCoefficients(spec.to_coefficients.len() - 1));
         let systematic = self.error.systematic_at(ciphertext.magnitude(), spec.arcsine);
-        let deviation = base.deviation() + self.error.deviation() + systematic / 2.0;
-        let magnitude = ciphertext.magnitude() + systematic;
-        Ok(out.restated(Stated { slots: spec.slots, magnitude, deviation }))
+        Ok(out.refreshed_from(&base, self.error.deviation() + systematic / 2.0))
     }
 
-    /// The coefficients of a raised ciphertext, divided by Q_B and the range of the sine, in slots.
-    fn coefficients(&self, base: &Ciphertext, modulus: f64) -> Result<Ciphertext> {
+    /// At the highest level, with the coefficients of the message alone.
+    fn raise(&self, base: &Ciphertext, modulus: f64) -> Result<Ciphertext> {
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
         let spec = plan.spec();
         let parts = raised(context.rlwe(), &self.keys, base.parts());
@@ -96,8 +133,7 @@ impl Refresher {
             let turned = engine.automorphism(&z, context.rotation_element(amount))?;
             z = engine.add(&z, &turned)?.restated(stated);
         }
-        let z = self.mapped(z, &plan.to_slots, &self.to_slots)?;
-        Ok(z.restated(self.stated(1.0)))
+        Ok(z)
     }
 
     /// What is known inside: a bound on the slots of the sine.
@@ -107,7 +143,7 @@ impl Refresher {
 
     /// `t − I` of the real parts, and of the imaginary ones if they are not beside them, times the
     /// factor of the sine; `share` bounds it.
-    fn sawtooth(&self, z: &Ciphertext, share: f64) -> Result<Ciphertext> {
+    fn sawtooth(&self, z: &Ciphertext, share: f64, done: &mut dyn FnMut(usize) -> Result<()>) -> Result<Ciphertext> {
         let (sine, engine) = (&self.plan.sine, &self.engine);
         let bound = share.min(1.0) * sine.factor() * ROOM;
         let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
@@ -115,11 +151,13 @@ impl Refresher {
         };
         let conjugate = engine.conjugate(z)?;
         let real = evaluated(engine.add(z, &conjugate)?)?;
+        done(0)?;
         if self.plan.spec().is_joined() {
             return Ok(real);
         }
         // (z̄ − z)·i = 2·Im z.
         let imaginary = evaluated(engine.multiply_i(&engine.sub(&conjugate, z)?)?)?;
+        done(1)?;
         engine.add(&real, &engine.multiply_i(&imaginary)?)
     }
 
@@ -128,9 +166,11 @@ impl Refresher {
         mut x: Ciphertext,
         stages: &[Stage],
         prepared: &[PreparedPlan<Engine, ComplexSlots>],
+        done: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Ciphertext> {
-        for (stage, prepared) in stages.iter().zip(prepared) {
+        for (k, (stage, prepared)) in stages.iter().zip(prepared).enumerate() {
             x = self.engine.rescale(&stage.plan.apply(prepared, &self.engine, &x)?)?;
+            done(k)?;
         }
         Ok(x)
     }

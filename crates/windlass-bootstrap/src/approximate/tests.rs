@@ -7,7 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use windlass_rlwe::{EvaluationKeys, SecretKey};
 use windlass_schemes::schemes::ckks::{Complex64, Decryptor, Engine};
 
-use super::spec::tests::{sparse, toy};
+use super::spec::tests::sparse;
 use super::*;
 
 /// Numbers of absolute value at most 1.
@@ -98,8 +98,15 @@ fn full_size() {
     let before = decryptor.decrypt(&ct).unwrap();
     for _ in 0..2 {
         let clock = std::time::Instant::now();
-        let fresh = refresher.refresh(&ct).unwrap();
-        println!("refresh {:.2?}", clock.elapsed());
+        let mut last = std::time::Instant::now();
+        let mut times = Vec::new();
+        let observe = &mut |step| {
+            times.push((step, last.elapsed()));
+            last = std::time::Instant::now();
+            std::ops::ControlFlow::Continue(())
+        };
+        let fresh = refresher.refresh_with(&ct, observe).unwrap();
+        println!("refresh {:.2?}: {times:.2?}", clock.elapsed());
         let after = decryptor.decrypt(&fresh).unwrap();
         let errors: Vec<f64> = before.iter().zip(&after).map(|(a, b)| (a - b).norm()).collect();
         let worst = errors.iter().copied().fold(0.0, f64::max);

@@ -286,13 +286,12 @@ impl Context<Approximate> {
     ///
     /// let context = Context::refreshing(&RefreshSpec::preset("insecure_toy_refresh_1024")?)?; // a toy
     /// let (client, server) = context.generate_keys([&context.refresh()?])?;
-    /// let mut x = client.encrypt_reals(&[0.5, -0.25], 1.0)?;
+    /// let mut x = client.encrypt(&[0.5, -0.25])?;
     /// for _ in 0..5 {
     ///     x = if x.depth_left() == 0 { server.refresh(&x)? } else { x };
-    ///     x = server.multiply_real(&x, 0.9)?;
+    ///     x = server.engine().rescale(&server.multiply_real(&x, 0.9)?)?;
     /// }
-    /// let expected = 0.5 * 0.9f64.powi(5);
-    /// assert!((client.decrypt_reals(&x)?[0] - expected).abs() < 1e-5);
+    /// assert!((client.decrypt(&x)?[0] - 0.5 * 0.9f64.powi(5)).abs() < 1e-5);
     /// # Ok::<(), windlass::Error>(())
     /// ```
     ///

@@ -252,7 +252,7 @@ mod tests {
 
     fn sum() -> TracePlan {
         let context = Context::preset("insecure_toy_256").unwrap();
-        TracePlan::new(&TraceChain::total(context.ring()).unwrap(), &TraceSpec::default()).unwrap()
+        TracePlan::new(&TraceChain::total(context.slot_ring()).unwrap(), &TraceSpec::default()).unwrap()
     }
 
     /// Values beside the entries are cleared where no interval does it, and only once.
@@ -295,8 +295,8 @@ mod tests {
         assert_eq!(depth(&[&wide, &odd, &sum]), 2 + odd.depth());
         // In exact schemes a mask counts as a linear map.
         let context = Context::preset("insecure_toy_256").unwrap();
-        let negative = SlotFunction::is_negative(context.ring(), 3).unwrap();
-        let is_zero = SlotFunction::is_zero(context.ring()).unwrap();
+        let negative = SlotFunction::is_negative(context.slot_ring(), 3).unwrap();
+        let is_zero = SlotFunction::is_zero(context.slot_ring()).unwrap();
         for (circuit, masks) in [(&negative, 0), (&is_zero, 1)] {
             assert_eq!(exact(&[circuit, &sum]), (circuit.depth(), masks));
         }
@@ -305,6 +305,6 @@ mod tests {
         assert_eq!(exact(&[&cubic, &power, &sum]), (4, 0));
         assert_eq!(exact(&[&shifted, &power, &sum]), (4, 1));
         assert_eq!(exact(&[&shifted, &tall, &wide, &tall]), (2, 5));
-        assert_eq!(exact(&[&Comparison::equals(context.ring()).unwrap(), &sum]).1, 1);
+        assert_eq!(exact(&[&Comparison::equals(context.slot_ring()).unwrap(), &sum]).1, 1);
     }
 }

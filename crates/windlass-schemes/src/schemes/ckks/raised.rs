@@ -51,4 +51,13 @@ impl Ciphertext {
         self.info = stated.info(self.info.degree);
         self
     }
+
+    /// The same polynomials as another encryption of the message of `like`, with this deviation more
+    /// in every slot.
+    #[doc(hidden)]
+    pub fn refreshed_from(mut self, like: &Self, added: f64) -> Self {
+        self.info = Info { degree: self.info.degree, ..like.info.clone() };
+        self.info.add_certain(added);
+        self
+    }
 }

@@ -10,4 +10,5 @@ mod large;
 mod linear;
 mod norms;
 mod polynomial;
+mod refresh;
 mod refusals;
