@@ -27,6 +27,18 @@ pub struct RefreshError {
     pub systematic: f64,
 }
 
+impl RefreshPlan {
+    /// The error that a refresh adds.
+    ///
+    /// Cost: a few milliseconds.
+    ///
+    /// # Errors
+    /// None for a plan that was made.
+    pub fn error(&self) -> Result<RefreshError> {
+        RefreshError::of(self)
+    }
+}
+
 impl RefreshError {
     /// The deviation of a slot from all but the systematic part.
     pub fn deviation(&self) -> f64 {
@@ -38,7 +50,7 @@ impl RefreshError {
         self.systematic * magnitude.powi(if arcsine { 5 } else { 3 })
     }
 
-    pub(super) fn of(plan: &RefreshPlan) -> Result<Self> {
+    fn of(plan: &RefreshPlan) -> Result<Self> {
         let (spec, context) = (plan.spec(), &**plan.context());
         let share = 2f64.powi(-(spec.gap_bits as i32));
         let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;

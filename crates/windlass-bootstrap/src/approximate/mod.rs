@@ -14,6 +14,7 @@ mod estimate;
 mod keys;
 mod maps;
 mod plan;
+mod precision;
 mod presets;
 mod raise;
 mod refresher;

@@ -9,7 +9,6 @@ use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate,
 use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::CkksContext;
 
-use super::estimate::RefreshError;
 use super::maps::{self, Shape};
 use super::sine::Sine;
 use super::spec::RefreshSpec;
@@ -70,16 +69,6 @@ impl RefreshPlan {
             }
         }
         Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois })
-    }
-
-    /// The error that a refresh adds.
-    ///
-    /// Cost: a few milliseconds.
-    ///
-    /// # Errors
-    /// None for a plan that was made.
-    pub fn error(&self) -> Result<RefreshError> {
-        RefreshError::of(self)
     }
 
     /// What the plan was made from.

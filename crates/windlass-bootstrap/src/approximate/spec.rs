@@ -4,9 +4,6 @@ use windlass_rlwe::{Assurance, Limits, SecretDistribution};
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
 
-use super::samples::Samples;
-use super::sine::Sine;
-
 /// What a refresh of CKKS is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefreshSpec {
@@ -51,7 +48,7 @@ pub struct RefreshSpec {
 }
 
 /// The sizes of primes.
-const LEAST_BITS: u32 = 25;
+pub(super) const LEAST_BITS: u32 = 25;
 const MOST_BITS: u32 = 50;
 
 impl RefreshSpec {
@@ -60,32 +57,6 @@ impl RefreshSpec {
     pub fn sine_depth(&self) -> usize {
         let polynomial = (self.degree + 1).next_power_of_two().ilog2() as usize;
         1 + polynomial + self.doublings as usize + if self.arcsine { 2 } else { 0 }
-    }
-
-    /// The same with the scales of the sine for an error of 2^−bits in a slot of the message: each
-    /// level adds as much to it as the others.
-    ///
-    /// Cost: some milliseconds.
-    ///
-    /// # Errors
-    /// None for a degree that polynomials have.
-    pub fn with_sine_precision(mut self, bits: f64) -> Result<Self> {
-        let sine = Sine::new(&self)?;
-        let sensitivities = Samples::sensitivities(&self, &sine)?;
-        let n = self.n as f64;
-        // Of a rescaling under a uniform ternary secret, in the slots of the sine.
-        let rounding = ((2 * self.sine_slots()) as f64 / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
-        // To slots: of both parts, as many sums as there are slots, in units of the message.
-        let gain = (2.0 * self.slots as f64).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
-        let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
-        let scale = |s: &f64| (s * rounding * gain / share).log2().ceil() as u32;
-        let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
-        // What a level drops is at least one prime.
-        for level in (0..scales.len() - 1).rev() {
-            scales[level] = scales[level].max((scales[level + 1] + LEAST_BITS).div_ceil(2));
-        }
-        self.sine_scale_bits = scales;
-        Ok(self)
     }
 
     /// Refuses what cannot work, before any work.
@@ -112,7 +83,7 @@ impl RefreshSpec {
         Ok(least.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?)
     }
 
-    /// Whether the real and the imaginary parts of slots stand beside each other in one ciphertext.
+    /// Whether one ciphertext holds both the real and the imaginary parts of the slots.
     pub(super) fn is_joined(&self) -> bool {
         self.slots < self.n / 2
     }

@@ -126,7 +126,7 @@ impl Server<Approximate> {
     /// # Errors
     /// [`Error::MissingBootstrappingKeys`] unless the keys were generated for a refresh
     /// ([`Context::refresh`]); [`Error::SlotCount`] for more slots than it has;
-    /// [`Error::BoundTooLarge`] if the bound on the values exceeds what it takes.
+    /// [`Error::BoundTooLarge`] if the bound on the values is larger than a refresh allows.
     pub fn refresh(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
         self.refreshers().of_slots(a.slots())?.refresh(a)
     }

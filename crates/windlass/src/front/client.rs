@@ -185,7 +185,7 @@ impl Client<Approximate> {
         if !values.is_empty() && values.len() <= self.context.slots() {
             padded.resize(values.len().next_power_of_two(), Complex64::ZERO);
         }
-        let (decryptor, top) = (self.decryptor()?, self.secret.context().top_level());
+        let (decryptor, top) = (self.decryptor()?, self.context.ckks().top_level());
         let ciphertext = decryptor.encrypt(&padded, bound, top, &mut self.fork_rng()?)?.0;
         Ok(ciphertext.with_zeros_beside(values.len()))
     }

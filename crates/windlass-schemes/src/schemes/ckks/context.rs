@@ -50,7 +50,7 @@ pub struct RefreshLevel {
 const SCALE_BITS: Limits =
     Limits { least: Some(Number::Natural(25)), most: Some(Number::Natural(50)), note: "the sizes of primes" };
 
-/// A rescaling drops at most so many primes.
+/// The most primes that a rescaling drops.
 const MOST_DROPPED: usize = 4;
 
 /// Scales of levels with products with constants only.

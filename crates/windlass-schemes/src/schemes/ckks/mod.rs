@@ -22,6 +22,7 @@ mod levels;
 mod magnitude;
 mod operator;
 mod polynomial;
+mod polynomial_value;
 mod raised;
 mod slot_error;
 

@@ -155,7 +155,7 @@ const PRODUCTS: [(&str, f64, Circuit); 9] = [
         }
         Ok((ct, x.iter().map(|z| z.powi(8)).collect()))
     }),
-    ("polynomial of degree 31", 7.5, |s| {
+    ("polynomial of degree 31", 8.5, |s| {
         let x: Vec<f64> = s.x.iter().map(|z| z.re).collect();
         let coefficients: Vec<f64> = (0..=31).map(|k| ((k * k + 1) as f64).sin() / (k + 1) as f64).collect();
         let p = Polynomial::chebyshev(&coefficients, -1.0, 1.0)?;
