@@ -109,7 +109,7 @@ impl<'a> Samples<'a> {
     }
 
     fn error(&self, deviation: f64) -> Complex64 {
-        gaussian(&mut *self.rng.borrow_mut(), deviation)
+        gaussian(&mut self.rng.borrow_mut(), deviation)
     }
 
     fn each(&self, a: &Numbers, level: usize, f: impl Fn(usize, Complex64) -> Complex64) -> Numbers {
