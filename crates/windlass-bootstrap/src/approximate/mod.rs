@@ -2,9 +2,9 @@
 //! and new levels (Cheon–Han–Kim–Kim–Song 2018, with what came after).
 //!
 //! At the base a ciphertext is a phase `Δ·m + e` modulo Q_B. Read as integers, its polynomials have
-//! the phase `Q_B·I + Δ·m + e` under a sparse ephemeral secret, I small ([`raise`]). The coefficients
-//! `t = I + Δ·m/Q_B` are brought into slots ([`maps`]), a function that is near `t − I` where t is
-//! near an integer I is evaluated on every slot ([`sine`]), and the slots are brought back.
+//! the phase `Q_B·I + Δ·m + e` under a sparse ephemeral secret, I small (`raise`). The coefficients
+//! `t = I + Δ·m/Q_B` are brought into slots (`maps`), a function that is near `t − I` where t is
+//! near an integer I is evaluated on every slot (`sine`), and the slots are brought back.
 //!
 //! ```text
 //! raise → coefficients to slots → real and imaginary parts → sine, each → join → slots to coefficients
