@@ -10,7 +10,7 @@ use windlass_schemes::schemes::ckks::{CkksContext, Complex64};
 use super::plan::{RefreshPlan, Stage};
 use super::samples::{Errors, Samples};
 
-/// What estimates are above what was seen, for samples are few and slots many.
+/// Safety factor of the deviations: there are few samples and many slots.
 const ROOM: f64 = 1.5;
 
 /// The error of a refresh, in units of the message: standard deviations of a slot.
@@ -22,7 +22,7 @@ pub struct RefreshError {
     pub sine: f64,
     /// From the maps after it.
     pub to_coefficients: f64,
-    /// What the sine differs from the sawtooth by, at most, for a message of absolute value 1. It
+    /// The largest difference between the sine and the sawtooth, for a message of absolute value 1. It
     /// grows with the fifth power of the message (the third without the arcsine).
     pub systematic: f64,
 }
@@ -33,7 +33,7 @@ impl RefreshPlan {
     /// Cost: a few milliseconds.
     ///
     /// # Errors
-    /// None for a plan that was made.
+    /// None in practice: plans are checked when they are made.
     pub fn error(&self) -> Result<RefreshError> {
         RefreshError::of(self)
     }

@@ -36,7 +36,9 @@ impl RefreshPlan {
     /// The plan of a specification.
     ///
     /// # Errors
-    /// [`windlass_schemes::Error::OutOfRange`] for numbers that no parameters have; those of parameters.
+    /// [`windlass_schemes::Error::OutOfRange`] and [`windlass_schemes::Error::SlotCount`] for numbers out of
+    /// range; [`BootstrapError::EphemeralKeyTooWeak`] for a set called secure whose ephemeral key is not; those
+    /// of [`CkksContext::new`].
     pub fn new(spec: &RefreshSpec) -> Result<Self> {
         spec.check()?;
         let context = CkksContext::new(&spec.to_ckks())?;

@@ -42,8 +42,8 @@ impl Refresher {
     /// Prepares the constants of the maps. The engine has the evaluation keys of the plan.
     ///
     /// # Errors
-    /// [`BootstrapError::WrongContext`] for an engine of another context; [`Error::ContextMismatch`]
-    /// for keys of another pair.
+    /// [`BootstrapError::WrongContext`] for an engine of another context. Keys of another pair are
+    /// refused by [`Self::refresh`].
     pub fn new(plan: &Arc<RefreshPlan>, engine: Engine, keys: RefreshKeys) -> Result<Self> {
         if !Arc::ptr_eq(engine.context(), plan.context()) {
             return Err(BootstrapError::WrongContext { what: "the engine" }.into());
@@ -176,8 +176,8 @@ impl Refresher {
     }
 }
 
-/// What the sine may be above the angle.
+/// How many times the angle the approximation of it may be.
 const ROOM: f64 = 1.1;
 
-/// A deviation that says nothing yet.
+/// A placeholder: the deviation of the result is stated at the end.
 const TINY: f64 = 1e-12;

@@ -4,7 +4,7 @@ use windlass_rlwe::{Assurance, Limits, SecretDistribution};
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
 
-/// What a refresh of CKKS is made of.
+/// The parameters of a refresh of CKKS.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefreshSpec {
     /// Ring dimension n, a power of two.
@@ -137,8 +137,8 @@ impl RefreshSpec {
             .collect()
     }
 
-    /// Levels drop what their constants have, all together: the first ones less, the last one more,
-    /// so that few primes do.
+    /// All levels together drop as many bits as their constants have: all but the lowest drop one prime,
+    /// the lowest drops the rest, so that few primes are needed.
     fn upper_map(&self) -> Vec<RefreshLevel> {
         let (count, constant) = (self.to_slots.len() as u32, self.constant_bits[0]);
         let primes = split(count * constant);

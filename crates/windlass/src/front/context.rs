@@ -296,7 +296,8 @@ impl Context<Approximate> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] and [`Error::Rlwe`] if the specification gives no valid parameters.
+    /// [`Error::OutOfRange`], [`Error::SlotCount`] and [`Error::Rlwe`] if the specification gives no valid
+    /// parameters; [`Error::Bootstrap`] if the ephemeral key of a set called secure is too weak.
     pub fn refreshing(spec: &RefreshSpec) -> Result<Self> {
         let plan = Arc::new(RefreshPlan::new(spec)?);
         let (context, files) = (Arc::clone(plan.context()), ApproximateContext::new(plan.context()));

@@ -15,10 +15,10 @@ use crate::schemes::{Parts, Seed};
 /// An encryption of a vector of complex numbers.
 ///
 /// Its phase is Δ·m + ε. Δ = Δ_level for a ciphertext of degree 1, and Δ_level·κ_level for a product
-/// that has not been rescaled yet (degree 2; κ_level = Δ_level at the levels of a caller). The ciphertext carries a public bound on the absolute
-/// value of every slot of m. It also carries estimates, from above, of the standard deviation of
-/// the slots of ε/Δ: for its own slots, and for all slots of the ring. They depend only on the
-/// circuit, never on the encrypted values.
+/// that has not been rescaled yet (degree 2; κ_level = Δ_level at the levels of a caller). The
+/// ciphertext carries a public bound on the absolute value of every slot of m. It also carries
+/// estimates, from above, of the standard deviation of the slots of ε/Δ: for its own slots, and for
+/// all slots of the ring. They depend only on the circuit, never on the encrypted values.
 ///
 /// The first [`Self::entries`] slots are the entries, which the caller works with. The slots beside
 /// them may hold zeros that pad a vector to a power of two, or parts of sums that a folded matrix

@@ -14,8 +14,8 @@ use super::slot_error::SlotError;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Brings a product to degree 1: divides by the last prime (by all that the level drops). A ciphertext of degree 1 is
-    /// returned as it is.
+    /// Brings a product to degree 1: divides by the primes that the level drops. These are the last one
+    /// at the levels of a caller. A ciphertext of degree 1 is returned as it is.
     ///
     /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
     pub fn rescale(&self, ct: &Ciphertext) -> Result<Ciphertext> {
