@@ -9,6 +9,7 @@ use windlass_schemes::schemes::ckks::{CkksContext, Complex64};
 
 use super::plan::{RefreshPlan, Stage};
 use super::samples::{Errors, Samples};
+use crate::encapsulation::InputModulus;
 
 /// Safety factor of the deviations: there are few samples and many slots.
 const ROOM: f64 = 1.5;
@@ -25,6 +26,10 @@ pub struct RefreshError {
     /// The largest difference between the sine and the sawtooth, for a message of absolute value 1. It
     /// grows with the fifth power of the message (the third without the arcsine).
     pub systematic: f64,
+    /// What a slot may be off by beside all that: the polynomial near the cosine is less exact for
+    /// an integer that hardly ever occurs in a coefficient. At weight 32 some coefficient of n = 2^16
+    /// has an |I| above 11 with probability 2^−29.
+    pub rare: f64,
 }
 
 impl RefreshPlan {
@@ -58,7 +63,15 @@ impl RefreshError {
         // A sum over rotations leaves 2s coefficients, n/2s times as large.
         let (count, sums) = ((2 * spec.slots) as f64, (spec.n / (2 * spec.slots)) as f64);
         let raised = modulus / context.scale(context.raised_level()) * sums * (count * variance).sqrt();
-        let first = Signal { size: raised, error: 0.0 }.through(context, &plan.to_slots);
+        // Of coefficients: the switch to the ephemeral key and its roundings, and the mod-down at the top.
+        let n = spec.n as f64;
+        let input = InputModulus::at_level(context.base_level(), spec.ephemeral_special);
+        let params = context.rlwe().params();
+        let log2_excess = 2.0 * params.log2_q(context.base_level()) - input.log2_modulus(params);
+        let switch = log2_excess.exp2() * params.sigma() * (n / 12.0).sqrt();
+        let roundings = ((2.0 + f64::from(spec.ephemeral_weight) + 2.0 * n / 3.0) / 12.0).sqrt();
+        let error = sums * count.sqrt() * switch.hypot(roundings) / context.scale(context.raised_level());
+        let first = Signal { size: raised, error }.through(context, &plan.to_slots);
         // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
         let argument = first.error * std::f64::consts::SQRT_2;
         // From the result of the sine, of both parts, to slots; a map that joins them counts both.
@@ -72,7 +85,11 @@ impl RefreshError {
         let angle = std::f64::consts::TAU * share;
         let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };
         let to_slots = (whole * whole - inside * inside).max(0.0).sqrt();
-        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last.error, systematic })
+        // Of one coefficient, whole in every slot; twice, for there may be a second one.
+        let per_slot = modulus / context.scale(context.base_level());
+        let off = |integer: i64| (plan.sine.value(integer as f64) / plan.sine.factor()).abs();
+        let rare = 2.0 * per_slot * (-spec.most()..=spec.most()).map(off).fold(0.0, f64::max);
+        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last.error, systematic, rare })
     }
 }
 

@@ -145,8 +145,19 @@ fn ephemeral(spec: &RefreshSpec, params: &RlweParams) -> (SecurityEstimate, f64)
 /// that calls itself secure.
 fn check_ephemeral(spec: &RefreshSpec, params: &RlweParams) -> Result<()> {
     let (security, log2_qp) = ephemeral(spec, params);
+    let base = params.log2_q(spec.to_ckks().base_prime_bits.len());
+    // The error of the switch stays below one unit of a coefficient.
+    let least = 2.0 * base + (params.n() as f64).log2() / 2.0 + 2.0;
+    if log2_qp < least {
+        let what = format!(
+            "special primes of {:.0} bits for the key to the ephemeral secret; use {:.0} bits or more (ephemeral_special, special_prime_bits)",
+            log2_qp - base,
+            least - base
+        );
+        return Err(BootstrapError::Unsupported { what }.into());
+    }
     let is_weak = security.bits < RlweParams::REQUIRED_SECURITY || security.source == EstimateSource::Indication;
-    match *params.assurance() == Assurance::Secure && is_weak {
+    match spec.assurance == Assurance::Secure && is_weak {
         true => Err(BootstrapError::EphemeralKeyTooWeak { weight: spec.ephemeral_weight, log2_qp, security }.into()),
         false => Ok(()),
     }

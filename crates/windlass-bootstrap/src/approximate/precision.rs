@@ -1,5 +1,6 @@
 //! The scales of the sine for a precision.
 
+use windlass_rlwe::Limits;
 use windlass_schemes::error::Result;
 
 use super::samples::Samples;
@@ -13,8 +14,14 @@ impl RefreshSpec {
     /// Cost: some milliseconds.
     ///
     /// # Errors
-    /// None for a degree that polynomials have.
+    /// [`windlass_schemes::Error::OutOfRange`] for a precision outside 1 to 60 bits, and for numbers
+    /// that no refresh has.
     pub fn with_sine_precision(mut self, bits: f64) -> Result<Self> {
+        self.check_shape()?;
+        let limits = Limits::between(1, 60);
+        if !(1.0..=60.0).contains(&bits) {
+            return Err(limits.refuse("the precision of the sine in bits", bits).into());
+        }
         let sine = Sine::new(&self)?;
         let sensitivities = Samples::sensitivities(&self, &sine)?;
         let n = self.n as f64;

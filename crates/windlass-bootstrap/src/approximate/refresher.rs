@@ -99,8 +99,10 @@ impl Refresher {
             return Err(Error::SlotCount { got: ciphertext.slots(), most: spec.slots });
         }
         check_same_keys("refresh", self.keys.key_id(), ciphertext.key_id())?;
-        if ciphertext.magnitude() > plan.most() {
-            let (bound, most) = (ciphertext.magnitude(), plan.most());
+        // Every coefficient is a sum over all slots, those beside the entries too.
+        let magnitude = ciphertext.magnitude().max(ciphertext.rest_magnitude());
+        if magnitude > plan.most() {
+            let (bound, most) = (magnitude, plan.most());
             return Err(Error::BoundTooLarge { bound, most, value_bits: None });
         }
         let base = engine.lower(ciphertext, base_level)?;
@@ -109,15 +111,18 @@ impl Refresher {
         done(RefreshStep::Raise)?;
         let z = self.mapped(raised, &plan.to_slots, &self.to_slots, &mut |k| done(RefreshStep::ToSlots(k)))?;
         let z = z.restated(self.stated(1.0));
-        let share = ciphertext.magnitude() * context.scale(base_level) / modulus;
+        let share = magnitude * context.scale(base_level) / modulus;
         let joined = self.sawtooth(&z, share, &mut |k| done(RefreshStep::Sine(k)))?;
         let mut after =
             |k| if k + 1 < spec.to_coefficients.len() { done(RefreshStep::ToCoefficients(k)) } else { Ok(()) };
         let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients, &mut after)?;
         // The result is there: it is too late to stop.
         let _ = observe(RefreshStep::ToCoefficients(spec.to_coefficients.len() - 1));
-        let systematic = self.error.systematic_at(ciphertext.magnitude(), spec.arcsine);
-        Ok(out.refreshed_from(&base, self.error.deviation() + systematic / 2.0))
+        let systematic = self.error.systematic_at(magnitude, spec.arcsine);
+        // Of all slots of the ring, that of a subring has the smallest errors.
+        let whole = ((spec.n / 2) as f64 / spec.sine_slots() as f64).sqrt();
+        let random = self.error.deviation();
+        Ok(out.refreshed_from(&base, [random + systematic, random * whole + systematic], self.error.rare))
     }
 
     /// At the highest level, with the coefficients of the message alone.

@@ -1,7 +1,7 @@
 //! What a refresh of CKKS is made of, and the levels that it takes.
 
 use windlass_rlwe::{Assurance, Limits, SecretDistribution};
-use windlass_schemes::error::Result;
+use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
 
 /// The parameters of a refresh of CKKS.
@@ -61,26 +61,49 @@ impl RefreshSpec {
 
     /// Refuses what cannot work, before any work.
     pub(super) fn check(&self) -> Result<()> {
-        Limits::between(4, self.n / 2).check("the weight of the ephemeral secret", self.ephemeral_weight)?;
-        Limits::between(4, 24).check("the gap of the message in bits", self.gap_bits)?;
-        Limits::between(1, 63).check("the degree of the sine's polynomial", self.degree)?;
-        Limits::between(1, 8).check("the number of doublings", self.doublings)?;
-        Limits::between(1, self.special_prime_bits.len())
-            .check("the special primes of the key to the ephemeral secret", self.ephemeral_special)?;
+        self.check_shape()?;
         let scales = self.sine_depth() + 1;
         let exactly = Limits::between(scales, scales).with("one more than the levels of the sine");
         exactly.check("the number of scales of the sine", self.sine_scale_bits.len())?;
-        Limits::between(1, 8).check("the number of maps to slots", self.to_slots.len())?;
-        Limits::between(1, 8).check("the number of maps to coefficients", self.to_coefficients.len())?;
+        for &bits in &self.sine_scale_bits {
+            Limits::between(LEAST_BITS, 150).check("the scale of a level of the sine in bits", bits)?;
+        }
+        let least = Limits::at_least(self.scale_bits).with("that of the caller's levels");
+        least.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?;
         for pair in self.sine_scale_bits.windows(2) {
             let least = Limits::at_least((pair[1] + LEAST_BITS).div_ceil(2)).with("or its level would drop no prime");
             least.check("the scale of a level of the sine in bits", pair[0])?;
         }
+        Ok(())
+    }
+
+    /// What does not depend on the scales of the sine.
+    pub(super) fn check_shape(&self) -> Result<()> {
+        Limits::between(8, 1 << 17).check("the ring dimension", self.n)?;
+        if !self.n.is_power_of_two() {
+            return Err(Limits::only("a power of two").refuse("the ring dimension", self.n).into());
+        }
+        if self.slots == 0 || !(self.n / 2).is_multiple_of(self.slots) {
+            return Err(Error::SlotCount { got: self.slots, most: self.n / 2 });
+        }
+        Limits::between(LEAST_BITS, MOST_BITS).check("the scale in bits", self.scale_bits)?;
+        Limits::between(4, MOST_WEIGHT.min(self.n / 2))
+            .check("the weight of the ephemeral secret", self.ephemeral_weight as usize)?;
+        Limits::between(4, 24).check("the gap of the message in bits", self.gap_bits)?;
+        // As many points as coefficients at least.
+        let degree = Limits::between(1, (5 * self.most()).min(63)).with("for this weight of the ephemeral secret");
+        degree.check("the degree of the sine's polynomial", self.degree)?;
+        Limits::between(1, 8).check("the number of doublings", self.doublings)?;
+        Limits::between(1, self.special_prime_bits.len())
+            .check("the special primes of the key to the ephemeral secret", self.ephemeral_special)?;
         for bits in self.constant_bits {
             Limits::between(LEAST_BITS, 60).check("the scale of constants in bits", bits)?;
         }
-        let least = Limits::at_least(self.scale_bits).with("that of the caller's levels");
-        Ok(least.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?)
+        check_groups("the number of maps to slots", &self.to_slots)?;
+        check_groups("the number of maps to coefficients", &self.to_coefficients)?;
+        let (maps, bits) = (self.to_slots.len(), self.to_slots.len() as u32 * self.constant_bits[0]);
+        let most = Limits::at_most(split(bits).len()).with("as many as there are primes for their constants");
+        Ok(most.check("the number of maps to slots", maps)?)
     }
 
     /// Whether one ciphertext holds both the real and the imaginary parts of the slots.
@@ -142,7 +165,7 @@ impl RefreshSpec {
     fn upper_map(&self) -> Vec<RefreshLevel> {
         let (count, constant) = (self.to_slots.len() as u32, self.constant_bits[0]);
         let primes = split(count * constant);
-        let last = primes.len() as u32 - (count - 1);
+        let last = (primes.len() as u32).saturating_sub(count.saturating_sub(1)).max(1);
         let mut scale = self.sine_scale_bits.first().copied().unwrap_or(0);
         let mut level = |prime_bits: Vec<u32>| {
             scale = scale + prime_bits.iter().sum::<u32>() - constant;
@@ -152,6 +175,15 @@ impl RefreshSpec {
         levels.extend(primes[last as usize..].iter().map(|&bits| level(vec![bits])));
         levels
     }
+}
+
+/// The most non-zero coefficients of an ephemeral secret.
+const MOST_WEIGHT: usize = 1024;
+
+/// Refuses no map, too many, and maps of more stages than any ring has.
+fn check_groups(what: &'static str, groups: &[usize]) -> Result<()> {
+    Limits::between(1, 8).check(what, groups.len())?;
+    groups.iter().try_for_each(|&group| Ok(Limits::at_most(16).check("the stages that a map takes", group)?))
 }
 
 /// Sizes of as few primes as possible with so many bits together.

@@ -45,7 +45,7 @@ fn refreshed_ciphertexts_have_the_message_and_new_levels() {
         let (seen, worst, mean) = errors(&before, &after);
         let stated = refresher.plan().error().unwrap();
         // Coefficients of few slots are near their bound, where the systematic part counts.
-        let [bits, least] = [0.0, stated.systematic / 2.0].map(|part| -(stated.deviation() + part).log2());
+        let [bits, least] = [0.0, stated.systematic].map(|part| -(stated.deviation() + part).log2());
         println!(
             "n = {n}, {slots}: worst {worst:.1}, mean {mean:.1}, {seen:.1} of {least:.1} to {bits:.1} bits; {stated:?}"
         );

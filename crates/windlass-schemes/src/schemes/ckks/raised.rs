@@ -5,6 +5,7 @@ use windlass_rlwe::KeyId;
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
+use super::error_model::ErrorModel;
 use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
 use crate::error::Result;
@@ -52,12 +53,17 @@ impl Ciphertext {
         self
     }
 
-    /// The same polynomials as another encryption of the message of `like`, with this deviation more
-    /// in every slot.
+    /// The same polynomials as another encryption of the message of `like`: with these deviations
+    /// more in its own slots and in those of the whole ring, and with what may be in a slot beside
+    /// them at most.
     #[doc(hidden)]
-    pub fn refreshed_from(mut self, like: &Self, added: f64) -> Self {
+    pub fn refreshed_from(mut self, like: &Self, [own, whole]: [f64; 2], most: f64) -> Self {
         self.info = Info { degree: self.info.degree, ..like.info.clone() };
-        self.info.add_certain(added);
+        self.info.own.add_certain(own);
+        self.info.own.add_most(most);
+        let whole = whole + most / ErrorModel::BOUND_FACTOR;
+        self.info.deviation += whole;
+        self.info.uneven += whole;
         self
     }
 }

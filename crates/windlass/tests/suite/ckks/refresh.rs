@@ -58,6 +58,10 @@ fn what_cannot_be_refreshed_is_refused() {
     let (client, server) = context.generate_keys_from_seed([&context.refresh().unwrap()], 3).unwrap();
     let large = client.encrypt_complex(&[Complex64::new(3.0, 0.0)], 3.0).unwrap();
     assert!(matches!(server.refresh(&large), Err(Error::BoundTooLarge { bound, .. }) if bound >= 3.0));
+    // Beside the entries too: every coefficient is a sum over all slots.
+    let beside =
+        client.encrypt_complex(&[Complex64::new(3.0, 0.0); 2], 3.0).unwrap().with_entries(1).with_magnitude(1.0);
+    assert!(matches!(server.refresh(&beside), Err(Error::BoundTooLarge { .. })));
     let without = client.generate_server([&Products]).unwrap();
     assert!(matches!(without.refresh(&client.encrypt(&[0.5]).unwrap()), Err(Error::MissingBootstrappingKeys)));
     let plain = Context::approximate(&CkksSpec::secure(1, 36, 4, 2).unwrap()).unwrap();
@@ -100,6 +104,20 @@ fn specifications_that_cannot_work_are_refused() {
     out_of_range(RefreshSpec { sine_scale_bits: vec![10; 11], ..toy() });
     out_of_range(RefreshSpec { constant_bits: [0, 1000], ..toy() });
     out_of_range(RefreshSpec { ephemeral_special: 9, ..toy() });
+    out_of_range(RefreshSpec { to_slots: vec![3, 2, 2, 2], constant_bits: [25, 40], ..toy() });
+    out_of_range(RefreshSpec { degree: 63, ephemeral_weight: 4, ..toy() });
+    out_of_range(RefreshSpec { to_slots: vec![usize::MAX, 10], ..toy() });
+    out_of_range(RefreshSpec { sine_scale_bits: vec![u32::MAX; 11], ..toy() });
+    out_of_range(RefreshSpec { sine_scale_bits: vec![1 << 30; 11], ..toy() });
+    for bits in [f64::NAN, f64::INFINITY, -3.0, 1e10] {
+        assert!(matches!(toy().with_sine_precision(bits), Err(Error::OutOfRange(_))), "{bits}");
+    }
+    assert!(RefreshSpec { doublings: u32::MAX, ..toy() }.with_sine_precision(20.0).is_err());
+    let narrow = RefreshSpec { special_prime_bits: vec![25; 12], ephemeral_special: 1, ..toy() };
+    assert!(matches!(refused(narrow), Error::Bootstrap(BootstrapError::Unsupported { .. })));
+    // An insecure set that is in use does not vouch for a secure one.
+    let weak = RefreshSpec { ephemeral_weight: 8, ..toy() };
+    let _held = Context::refreshing(&weak).unwrap();
     assert!(matches!(RefreshSpec::preset("none"), Err(Error::NoParameters { .. })));
     // The name says that it is insecure; without it, it is refused.
     assert!(matches!(refused(RefreshSpec { assurance: Assurance::Secure, ..toy() }), Error::Rlwe(_)));
@@ -112,7 +130,7 @@ fn named_sets_say_what_they_are() {
         let spec = RefreshSpec::preset(name).unwrap();
         assert_eq!(name.starts_with("insecure_"), spec.assurance != Assurance::Secure, "{name}");
     }
-    let weak = RefreshSpec { ephemeral_weight: 4, ..RefreshSpec::preset("refresh_n65536_slots256").unwrap() };
+    let weak = RefreshSpec { ephemeral_weight: 8, ..RefreshSpec::preset("refresh_n65536_slots256").unwrap() };
     let error = Context::refreshing(&weak).unwrap_err();
     assert!(matches!(error, Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })), "{error}");
 }
