@@ -58,20 +58,7 @@ impl RefreshError {
     fn of(plan: &RefreshPlan) -> Result<Self> {
         let (spec, context) = (plan.spec(), &**plan.context());
         let share = 2f64.powi(-(spec.gap_bits as i32));
-        let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;
-        let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
-        // A sum over rotations leaves 2s coefficients, n/2s times as large.
-        let (count, sums) = ((2 * spec.slots) as f64, (spec.n / (2 * spec.slots)) as f64);
-        let raised = modulus / context.scale(context.raised_level()) * sums * (count * variance).sqrt();
-        // Of coefficients: the switch to the ephemeral key and its roundings, and the mod-down at the top.
-        let n = spec.n as f64;
-        let input = InputModulus::at_level(context.base_level(), spec.ephemeral_special);
-        let params = context.rlwe().params();
-        let log2_excess = 2.0 * params.log2_q(context.base_level()) - input.log2_modulus(params);
-        let switch = log2_excess.exp2() * params.sigma() * (n / 12.0).sqrt();
-        let roundings = ((2.0 + f64::from(spec.ephemeral_weight) + 2.0 * n / 3.0) / 12.0).sqrt();
-        let error = sums * count.sqrt() * switch.hypot(roundings) / context.scale(context.raised_level());
-        let first = Signal { size: raised, error }.through(context, &plan.to_slots);
+        let first = Signal::raised(plan).through(context, &plan.to_slots);
         // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
         let argument = first.error * std::f64::consts::SQRT_2;
         // From the result of the sine, of both parts, to slots; a map that joins them counts both.
@@ -80,13 +67,13 @@ impl RefreshError {
         let errors = Errors::of(context, spec.sine_slots(), plan.relinearisation_level());
         let samples = |argument| Samples::new(spec, errors.clone()).deviation(&plan.sine, argument);
         let (whole, inside) = (samples(argument)?, samples(0.0)?);
-        let size = share * plan.sine.factor() / count.sqrt();
+        let size = share * plan.sine.factor() / (2.0 * spec.slots as f64).sqrt();
         let last = Signal { size, error: 0.0 }.through(context, &plan.to_coefficients);
         let angle = std::f64::consts::TAU * share;
         let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };
         let to_slots = (whole * whole - inside * inside).max(0.0).sqrt();
         // Of one coefficient, whole in every slot; twice, for there may be a second one.
-        let per_slot = modulus / context.scale(context.base_level());
+        let per_slot = plan.base_modulus() / context.scale(context.base_level());
         let off = |integer: i64| (plan.sine.value(integer as f64) / plan.sine.factor()).abs();
         let rare = 2.0 * per_slot * (-spec.most()..=spec.most()).map(off).fold(0.0, f64::max);
         Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last.error, systematic, rare })
@@ -108,6 +95,22 @@ fn norm(stage: &Stage) -> f64 {
 }
 
 impl Signal {
+    /// At the highest level: `Q_B·I` in 2s coefficients, with the errors of the switch to the ephemeral
+    /// key and its roundings, and of the mod-down at the top.
+    fn raised(plan: &RefreshPlan) -> Self {
+        let (spec, context) = (plan.spec(), &**plan.context());
+        let (params, n) = (context.rlwe().params(), spec.n as f64);
+        // Slots of as many coefficients of variance 1, in units of the message there.
+        let slots = spec.sum_factor() * (2.0 * spec.slots as f64).sqrt() / context.scale(context.raised_level());
+        let input = InputModulus::at_level(context.base_level(), spec.ephemeral_special);
+        // log2 of Q_B over the special primes of that switch.
+        let log2_digit = 2.0 * params.log2_q(context.base_level()) - input.log2_modulus(params);
+        let switch = log2_digit.exp2() * params.sigma() * (n / 12.0).sqrt();
+        let roundings = ((2.0 + f64::from(spec.ephemeral_weight) + 2.0 * n / 3.0) / 12.0).sqrt();
+        let size = plan.base_modulus() * spec.integer_variance().sqrt();
+        Self { size: slots * size, error: slots * switch.hypot(roundings) }
+    }
+
     fn through(self, context: &CkksContext, stages: &[Stage]) -> Self {
         stages.iter().fold(self, |signal, stage| signal.after(context, stage))
     }

@@ -47,13 +47,11 @@ impl RefreshPlan {
         let sine = Sine::new(spec)?;
         let slots = ComplexSlots::new(&context, spec.sine_slots())?;
         let shape = Shape { slots: &slots, message: spec.slots };
-        let modulus = context.rlwe().log2_modulus(context.base_level()).exp2();
+        let modulus = base_modulus(&context);
         // Slots hold message·Δ_top = Q_B·t; real and imaginary parts are taken as sums with
         // conjugates, twice what they are.
         let raised = context.scale(context.raised_level());
-        // A sum over rotations has left 2s coefficients, n/2s times as large.
-        let sums = (spec.n / (2 * spec.slots)) as f64;
-        let first = raised / modulus / sums / sine.range() / 2.0;
+        let first = raised / modulus / spec.sum_factor() / sine.range() / 2.0;
         let last = modulus / context.scale(context.base_level()) / sine.factor();
         let to_slots = maps::to_slots(shape, &spec.to_slots, first)?;
         let to_coefficients = maps::to_coefficients(shape, &spec.to_coefficients, last)?;
@@ -83,6 +81,11 @@ impl RefreshPlan {
         &self.context
     }
 
+    /// Q_B.
+    pub(super) fn base_modulus(&self) -> f64 {
+        base_modulus(&self.context)
+    }
+
     /// λ of the key to the ephemeral secret, by the attacks on sparse secrets, rotations of the ring
     /// among them.
     pub fn ephemeral_security(&self) -> SecurityEstimate {
@@ -107,6 +110,11 @@ impl RefreshPlan {
         let last = self.to_slots.last().map_or(self.context.raised_level(), |stage| stage.level);
         self.context.level_below(last).unwrap_or(last)
     }
+}
+
+/// Q_B.
+fn base_modulus(context: &CkksContext) -> f64 {
+    context.rlwe().log2_modulus(context.base_level()).exp2()
 }
 
 /// Plans of maps from a level down, one rescaling each, and the level after them.

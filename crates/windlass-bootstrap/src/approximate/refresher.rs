@@ -95,23 +95,13 @@ impl Refresher {
         };
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
         let (spec, base_level) = (plan.spec(), context.base_level());
-        if ciphertext.slots() > spec.slots {
-            return Err(Error::SlotCount { got: ciphertext.slots(), most: spec.slots });
-        }
-        check_same_keys("refresh", self.keys.key_id(), ciphertext.key_id())?;
-        // Every coefficient is a sum over all slots, those beside the entries too.
-        let magnitude = ciphertext.magnitude().max(ciphertext.rest_magnitude());
-        if magnitude > plan.most() {
-            let (bound, most) = (magnitude, plan.most());
-            return Err(Error::BoundTooLarge { bound, most, value_bits: None });
-        }
+        let magnitude = self.checked_magnitude(ciphertext)?;
         let base = engine.lower(ciphertext, base_level)?;
-        let modulus = context.rlwe().log2_modulus(base_level).exp2();
-        let raised = self.raise(&base, modulus)?;
+        let raised = self.raise(&base)?;
         done(RefreshStep::Raise)?;
         let z = self.mapped(raised, &plan.to_slots, &self.to_slots, &mut |k| done(RefreshStep::ToSlots(k)))?;
         let z = z.restated(self.stated(1.0));
-        let share = magnitude * context.scale(base_level) / modulus;
+        let share = magnitude * context.scale(base_level) / plan.base_modulus();
         let joined = self.sawtooth(&z, share, &mut |k| done(RefreshStep::Sine(k)))?;
         let mut after =
             |k| if k + 1 < spec.to_coefficients.len() { done(RefreshStep::ToCoefficients(k)) } else { Ok(()) };
@@ -125,13 +115,28 @@ impl Refresher {
         Ok(out.refreshed_from(&base, [random + systematic, random * whole + systematic], self.error.rare))
     }
 
+    /// The bound on all slots of a ciphertext that can be refreshed: every coefficient is a sum over
+    /// all of them, those beside the entries too.
+    fn checked_magnitude(&self, ciphertext: &Ciphertext) -> Result<f64> {
+        let slots = self.plan.spec().slots;
+        if ciphertext.slots() > slots {
+            return Err(Error::SlotCount { got: ciphertext.slots(), most: slots });
+        }
+        check_same_keys("refresh", self.keys.key_id(), ciphertext.key_id())?;
+        let magnitude = ciphertext.magnitude().max(ciphertext.rest_magnitude());
+        match magnitude <= self.plan.most() {
+            true => Ok(magnitude),
+            false => Err(Error::BoundTooLarge { bound: magnitude, most: self.plan.most(), value_bits: None }),
+        }
+    }
+
     /// At the highest level, with the coefficients of the message alone.
-    fn raise(&self, base: &Ciphertext, modulus: f64) -> Result<Ciphertext> {
+    fn raise(&self, base: &Ciphertext) -> Result<Ciphertext> {
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
         let spec = plan.spec();
         let parts = raised(context.rlwe(), &self.keys, base.parts());
         // Slots of a polynomial with coefficients up to Q_B·K.
-        let magnitude = modulus * plan.sine.range() * spec.n as f64 / context.scale(context.raised_level());
+        let magnitude = plan.base_modulus() * plan.sine.range() * spec.n as f64 / context.scale(context.raised_level());
         let stated = Stated { slots: spec.slots, magnitude, deviation: 0.0 };
         let mut z = engine.assembled(base.key_id(), parts, stated)?;
         for amount in sums_over(spec) {

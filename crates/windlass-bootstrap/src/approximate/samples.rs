@@ -93,7 +93,7 @@ impl<'a> Samples<'a> {
     /// coefficients of messages, mostly far below their bound.
     fn inputs(&self) -> Vec<(f64, f64)> {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let deviation = ((f64::from(self.spec.ephemeral_weight) + 1.0) / 12.0).sqrt();
+        let deviation = self.spec.integer_variance().sqrt();
         let size = 2f64.powi(-(self.spec.gap_bits as i32)) / 8.0;
         let mut input = || {
             let integer = (gaussian(&mut rng, std::f64::consts::SQRT_2 * deviation).re).round();

@@ -108,7 +108,7 @@ const ROOM: f64 = 1.0 + 1.0 / 1024.0;
 /// so that the mean square of the error is least. Where I hardly ever lies the error may be larger.
 fn fitted(spec: &RefreshSpec, range: f64) -> Vec<f64> {
     let most = spec.most();
-    let variance = (f64::from(spec.ephemeral_weight) + 1.0) / 12.0;
+    let variance = spec.integer_variance();
     let near = 2f64.powi(-(spec.gap_bits as i32));
     let mut points = Vec::new();
     for integer in -most..=most {

@@ -116,6 +116,16 @@ impl RefreshSpec {
         if self.is_joined() { 2 * self.slots } else { self.slots }
     }
 
+    /// The variance of a coefficient of I, nearly a Gaussian.
+    pub(super) fn integer_variance(&self) -> f64 {
+        (f64::from(self.ephemeral_weight) + 1.0) / 12.0
+    }
+
+    /// n/2s: by what the sum over rotations that leaves 2s coefficients multiplies them.
+    pub(super) fn sum_factor(&self) -> f64 {
+        (self.n / (2 * self.slots)) as f64
+    }
+
     /// |I| is at most this: |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
     pub(super) fn most(&self) -> i64 {
         i64::from(self.ephemeral_weight.div_ceil(2))
