@@ -209,6 +209,15 @@ impl<R: Representation> Poly<R> {
         self.fill(|_, q, x| rows::mul_scalar_assign(isa, q, x, q.reduce(factor(q))));
     }
 
+    /// `factor(q)·self` on the rows of the primes in `basis`, which must be a subset; the factor is
+    /// reduced.
+    pub fn restrict_times(&self, basis: &Basis, factor: impl Fn(Modulus) -> u64 + Sync) -> Self {
+        let isa = self.ring.isa();
+        let mut out = Self::unspecified(&self.ring, basis);
+        out.fill(|index, q, x| rows::mul_scalar(isa, q, x, self.row_of(index), q.reduce(factor(q))));
+        out
+    }
+
     /// `factors[row]·row` on the rows of the basis, zero on the other rows of `larger`.
     pub fn embed_times(&self, larger: &Basis, factors: &[u64]) -> Self {
         let isa = self.ring.isa();
@@ -288,6 +297,12 @@ impl Poly<Eval> {
             ntt::wipe_scratch();
         });
         self.into_representation()
+    }
+
+    /// `self += number(q)`, an integer, for each prime q; the number is reduced.
+    pub fn add_scalar_assign(&mut self, number: impl Fn(Modulus) -> u64 + Sync) {
+        let isa = self.ring.isa();
+        self.fill(|_, q, x| rows::add_scalar_assign(isa, q, x, q.reduce(number(q))));
     }
 
     /// `self *= other`.

@@ -17,6 +17,12 @@ use crate::signed::residues;
 /// Source, target, multiplier and added primes of a converter.
 type ConverterKey = (Basis, Basis, u64, Basis);
 
+/// Bytes that stay in a second-level cache beside what is written.
+const CACHE: usize = 1 << 20;
+
+/// The most rows that a conversion writes together.
+const TOGETHER: usize = 8;
+
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///
 /// Owns the caches that depend on the ring alone: automorphism tables, base converters, spare row
@@ -194,15 +200,40 @@ impl Ring {
         self.for_each_rows_of(data.into(), |row, rows| f(row, rows.try_into().expect("N buffers")));
     }
 
-    /// As [`Self::for_each_rows`], for any number of buffers.
-    pub(crate) fn for_each_rows_of(&self, data: Vec<&mut RowBuffer>, f: impl Fn(usize, Vec<&mut [u64]>) + Sync) {
+    /// How many rows of a conversion from `sources` rows, `targets` in all, are best made together. If the
+    /// sources are more than a cache holds, they are read once for that many targets.
+    pub(crate) fn rows_together(&self, sources: usize, targets: usize) -> usize {
+        let bytes = sources * self.n() * size_of::<u64>();
+        if bytes <= CACHE {
+            return 1;
+        }
+        // Two tasks for each thread at least.
+        TOGETHER.min(targets / (2 * rayon::current_num_threads())).max(1)
+    }
+
+    /// Runs `f(first, rows)` on up to `together` neighbouring rows of each buffer, the first of number
+    /// `first`, over the current threads: `rows[i]` has the rows of number `first + i`.
+    pub(crate) fn for_each_block(
+        &self,
+        data: Vec<&mut RowBuffer>,
+        together: usize,
+        f: impl Fn(usize, Vec<Vec<&mut [u64]>>) + Sync,
+    ) {
         let mut split: Vec<_> = data.into_iter().map(|buffer| buffer.split_mut().into_iter()).collect();
         let count = split.iter().map(ExactSizeIterator::len).min().unwrap_or(0);
-        let tasks = (0..count).map(|row| (row, split.iter_mut().filter_map(Iterator::next).collect()));
+        let mut row = || split.iter_mut().filter_map(Iterator::next).collect();
+        let tasks = (0..count)
+            .step_by(together)
+            .map(|first| (first, (first..count.min(first + together)).map(|_| row()).collect::<Vec<_>>()));
         if rayon::current_num_threads() > 1 {
-            tasks.collect::<Vec<_>>().into_par_iter().for_each(|(row, x)| f(row, x));
+            tasks.collect::<Vec<_>>().into_par_iter().for_each(|(first, rows)| f(first, rows));
         } else {
-            tasks.for_each(|(row, x)| f(row, x));
+            tasks.for_each(|(first, rows)| f(first, rows));
         }
+    }
+
+    /// As [`Self::for_each_rows`], for any number of buffers.
+    pub(crate) fn for_each_rows_of(&self, data: Vec<&mut RowBuffer>, f: impl Fn(usize, Vec<&mut [u64]>) + Sync) {
+        self.for_each_block(data, 1, |row, mut rows| f(row, rows.swap_remove(0)));
     }
 }

@@ -195,3 +195,42 @@ fn the_fused_switch_is_its_parts_for_any_number_of_threads() {
         }
     }
 }
+
+/// In large rings a conversion writes several rows together, unless there are so many threads that
+/// each has a row of its own.
+#[test]
+fn rows_that_are_made_together_are_those_made_one_by_one() {
+    let m = 1 << 17;
+    let params = RlweParams::new(&RlweSpec {
+        m,
+        q_prime_bits: vec![45; 5],
+        spare_prime_bits: vec![30],
+        special_prime_bits: vec![50; 3],
+        digits: 2,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    });
+    let context = Context::new(params.unwrap()).unwrap();
+    let mut rng = ChaCha20Rng::from_seed([8; 32]);
+    let secret = SecretKey::generate(&context, &mut rng);
+    let mut keys = EvaluationKeys::empty(&context);
+    keys.add_galois(&secret, m - 1, context.top_level(), &mut rng).unwrap();
+    let (key, theta) = (keys.galois(m - 1).unwrap(), context.ring().automorphism(m - 1).unwrap());
+    let level = context.top_level();
+    let part = |stream| sample::uniform(context.ring(), &context.basis(level), &[9; 32], stream);
+    let (c0, c1) = (part(0), part(1));
+    let results = [1, 64].map(|threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let finish = Epilogue { addends: [Some(&c0), None], automorphism: Some(&theta) };
+            let switched = switching::switch(&context, &c1, 257, key, &finish).unwrap();
+            let step = (&**key, Arc::clone(&theta));
+            let extended = switching::extended_automorphism(&context, &[(&c1, &c0), (&c0, &c1)], &step).unwrap();
+            let digits = Digits::new(&context, &c1, 1).inner_product(key).unwrap();
+            // Primes are dropped and added.
+            let lower = context.basis(level - 1);
+            (switched, extended, digits, c0.divide_rounded(&lower, 257))
+        })
+    });
+    assert_eq!(results[0], results[1]);
+}

@@ -6,7 +6,7 @@ use windlass_kernels::rows;
 
 use crate::basis::Basis;
 use crate::poly::{Coeff, Eval, Poly};
-use crate::rns::BaseConverter;
+use crate::rns::{BaseConverter, PrimeRow};
 
 /// The groups of primes that make up the digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,28 +162,33 @@ impl Decomposition<'_> {
         &self.larger
     }
 
-    /// The row of digit `k` modulo prime `index`, in `row` or where it is already.
-    pub(crate) fn row<'b>(&'b self, k: usize, index: usize, row: &'b mut [u64]) -> &'b [u64] {
-        if self.unchanged && self.groups[k].row_of(index).is_some() {
-            return self.x.row_of(index);
-        }
-        self.write_row(k, index, row);
-        row
+    /// How many rows of a digit are best made together.
+    pub(crate) fn together(&self) -> usize {
+        let sources = self.groups.iter().map(Basis::len).max().unwrap_or(0);
+        self.x.ring().rows_together(sources, self.larger.len())
     }
 
-    /// Writes the row of digit `k` modulo prime `index`: outside its group a conversion and a
-    /// forward transform, inside it x itself.
-    fn write_row(&self, k: usize, index: usize, row: &mut [u64]) {
-        let ring = self.x.ring();
-        let (q, group) = (ring.modulus(index), &self.groups[k]);
-        if group.row_of(index).is_some() {
+    /// The rows of digit `k` modulo some primes, in `rows` or where they are already.
+    pub(crate) fn rows<'b>(&'b self, k: usize, indices: &[usize], mut rows: Vec<&'b mut [u64]>) -> Vec<&'b [u64]> {
+        let is_there = |index: usize| self.unchanged && self.groups[k].row_of(index).is_some();
+        let all = indices.iter().copied().zip(rows.iter_mut().map(|row| &mut **row));
+        self.write_rows(k, all.filter(|&(index, _)| !is_there(index)));
+        let there = |(&index, row): (&usize, &'b mut [u64])| if is_there(index) { self.x.row_of(index) } else { &*row };
+        indices.iter().zip(rows).map(there).collect()
+    }
+
+    /// Writes rows of digit `k`: outside its group a conversion and a forward transform, inside it x
+    /// itself.
+    fn write_rows<'b>(&self, k: usize, rows: impl Iterator<Item = PrimeRow<'b>>) {
+        let (ring, group) = (self.x.ring(), &self.groups[k]);
+        let (own, mut others): (Vec<_>, Vec<_>) = rows.partition(|&(index, _)| group.row_of(index).is_some());
+        for (index, row) in own {
             let source = self.x.basis().row_of(index).expect("a prime of the basis");
-            rows::mul_scalar(ring.isa(), q, row, self.x.row(source), self.inverses[source]);
-            return;
+            rows::mul_scalar(ring.isa(), ring.modulus(index), row, self.x.row(source), self.inverses[source]);
         }
         let weighed: Vec<&[u64]> = group.indices().map(|source| self.weighed.row_of(source)).collect();
-        self.converters[k].convert_centred_row(&weighed, index, row);
-        ring.plan(index).forward(row);
+        self.converters[k].convert_centred_rows(&weighed, &mut others);
+        others.into_iter().for_each(|(index, row)| ring.plan(index).forward(row));
     }
 
     /// The digits, to be used more than once. Cost: for each digit one forward transform for each
@@ -192,10 +197,11 @@ impl Decomposition<'_> {
         let ring = self.x.ring();
         let mut digits: Vec<_> = (0..self.len()).map(|_| Poly::<Coeff>::unspecified(ring, &self.larger)).collect();
         let buffers = digits.iter_mut().map(Poly::rows_mut).collect();
-        // All transforms modulo one prime follow each other.
-        ring.for_each_rows_of(buffers, |row, digits| {
-            let index = self.larger.index(row);
-            digits.into_iter().enumerate().for_each(|(k, out)| self.write_row(k, index, out));
+        ring.for_each_block(buffers, self.together(), |first, mut blocks| {
+            for k in 0..self.len() {
+                let rows = blocks.iter_mut().enumerate();
+                self.write_rows(k, rows.map(|(i, digits)| (self.larger.index(first + i), &mut *digits[k])));
+            }
         });
         digits.into_iter().map(Poly::assume_eval).collect()
     }

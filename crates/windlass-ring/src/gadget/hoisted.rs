@@ -46,23 +46,26 @@ impl Moved<'_> {
     pub fn evaluate(list: &[Self]) -> Vec<[Poly<Eval>; 2]> {
         let Some(Self { product: first, .. }) = list.first() else { return Vec::new() };
         assert!(list.iter().all(|moved| moved.product.basis() == first.basis()), "products over one basis");
-        first.filled(list.len(), |number, index, out| list[number].write(index, out))
+        first.filled(list.len(), |number, indices, out| list[number].write(indices, out))
     }
 
-    /// The product and the addend modulo one prime, before θ.
-    fn unmoved<'b>(&self, index: usize, scratch: &'b mut RowBuffer) -> [&'b [u64]; 2] {
-        self.product.rows(index, scratch);
-        if let Some(row) = self.addend.basis().row_of(index) {
-            let ring = self.addend.ring();
-            rows::add_assign(ring.isa(), ring.modulus(index), scratch.row_mut(0), self.addend.row(row));
-        }
-        [scratch.row(0), scratch.row(1)]
-    }
-
-    fn write(&self, index: usize, out: [&mut [u64]; 2]) {
+    /// The products and the addend modulo some primes, before θ.
+    fn unmoved<'b>(&self, indices: &[usize], scratch: &'b mut RowBuffer) -> Vec<[&'b [u64]; 2]> {
+        self.product.rows(indices, scratch);
         let ring = self.addend.ring();
-        ring.with_scratch(self.product.scratch(), |scratch| {
-            for (out, x) in out.into_iter().zip(self.unmoved(index, scratch)) {
+        for (k, &index) in indices.iter().enumerate() {
+            if let Some(row) = self.addend.basis().row_of(index) {
+                let sum = scratch.row_mut(2 * k);
+                rows::add_assign(ring.isa(), ring.modulus(index), sum, self.addend.row(row));
+            }
+        }
+        (0..indices.len()).map(|k| [scratch.row(2 * k), scratch.row(2 * k + 1)]).collect()
+    }
+
+    fn write(&self, indices: &[usize], out: Vec<[&mut [u64]; 2]>) {
+        let ring = self.addend.ring();
+        ring.with_scratch(2 * indices.len(), |scratch| {
+            for (out, x) in out.into_iter().flatten().zip(self.unmoved(indices, scratch).into_iter().flatten()) {
                 self.automorphism.apply(ring.isa(), out, x);
             }
         });
@@ -70,8 +73,8 @@ impl Moved<'_> {
 
     fn add_to(&self, index: usize, sums: &mut [&mut [u64]; 2]) {
         let ring = self.addend.ring();
-        ring.with_scratch(self.product.scratch(), |scratch| {
-            for (sum, x) in sums.iter_mut().zip(self.unmoved(index, scratch)) {
+        ring.with_scratch(2, |scratch| {
+            for (sum, x) in sums.iter_mut().zip(self.unmoved(&[index], scratch).into_iter().flatten()) {
                 self.automorphism.add_assign(ring.isa(), ring.modulus(index), sum, x);
             }
         });
@@ -127,7 +130,7 @@ fn write_images<'a>(index: usize, moved: &[Moved<'_>], scratch: &'a mut RowBuffe
     let mut rows = scratch.split_mut();
     let write = |(moved, pair): (&Moved<'_>, &mut [&mut [u64]])| {
         let [first, second] = pair else { unreachable!("rows in pairs") };
-        moved.write(index, [first, second]);
+        moved.write(&[index], vec![[first, second]]);
     };
     if rayon::current_num_threads() > 1 {
         moved.par_iter().zip(rows.par_chunks_mut(2)).for_each(write);

@@ -44,7 +44,7 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// Rows of scratch memory for digits.
+    /// Rows of scratch memory for the digits modulo one prime.
     fn made(&self) -> usize {
         match self.digits {
             Digits::Stored(_) => 0,
@@ -52,45 +52,64 @@ impl<'a> Product<'a> {
         }
     }
 
-    /// Writes both rows of prime `index`; `scratch` holds the digits that have to be made.
-    fn write(&self, index: usize, scratch: Vec<&mut [u64]>, out: [&mut [u64]; 2]) {
+    /// How many rows are best made together.
+    pub(super) fn together(&self) -> usize {
+        match self.digits {
+            Digits::Stored(_) => 1,
+            Digits::Made(decomposition) => decomposition.together(),
+        }
+    }
+
+    /// Writes both rows of each prime.
+    pub(super) fn write(&self, indices: &[usize], out: Vec<[&mut [u64]; 2]>) {
         let ring = self.halves[0][0].ring();
-        let digits: Vec<&[u64]> = match self.digits {
-            Digits::Stored(digits) => digits.iter().map(|digit| digit.row_of(index)).collect(),
-            Digits::Made(decomposition) => {
-                scratch.into_iter().enumerate().map(|(k, row)| decomposition.row(k, index, row)).collect()
+        ring.with_scratch(self.made() * indices.len(), |scratch| {
+            let digits = self.digits(indices, scratch.split_mut());
+            for ((row, &index), out) in indices.iter().enumerate().zip(out) {
+                let [b, a] = self.halves;
+                let keys = |k: usize| [b[k].row_of(index), a[k].row_of(index)];
+                let terms = digits.iter().enumerate().map(|(k, rows)| (keys(k), rows[row]));
+                let mut sums = [PairSum { out, terms: terms.collect() }];
+                rows::dot_pairs(ring.isa(), ring.modulus(index), &mut sums);
             }
-        };
-        let [b, a] = self.halves;
-        let terms = digits.iter().enumerate().map(|(k, &digit)| ([b[k].row_of(index), a[k].row_of(index)], digit));
-        let mut sums = [PairSum { out, terms: terms.collect() }];
-        rows::dot_pairs(ring.isa(), ring.modulus(index), &mut sums);
+        });
+    }
+
+    /// Digit by digit the rows modulo some primes; `scratch` holds those that have to be made.
+    fn digits<'b>(&'b self, indices: &[usize], scratch: Vec<&'b mut [u64]>) -> Vec<Vec<&'b [u64]>> {
+        let mut scratch = scratch.into_iter();
+        match self.digits {
+            Digits::Stored(digits) => {
+                digits.iter().map(|digit| indices.iter().map(|&index| digit.row_of(index)).collect()).collect()
+            }
+            Digits::Made(decomposition) => (0..decomposition.len())
+                .map(|k| decomposition.rows(k, indices, scratch.by_ref().take(indices.len()).collect()))
+                .collect(),
+        }
     }
 
     /// The pair itself, over the basis of the digits.
     pub fn evaluate(&self) -> [Poly<Eval>; 2] {
-        let ring = self.halves[0][0].ring();
-        let write = |_, index, out: [&mut [u64]; 2]| {
-            ring.with_scratch(self.made(), |scratch| self.write(index, scratch.split_mut(), out));
-        };
-        self.filled(1, write).swap_remove(0)
+        self.filled(1, |_, indices, out| self.write(indices, out)).swap_remove(0)
     }
 
-    /// Pairs over the basis of the digits whose rows `write(number, index, rows)` writes: modulo
-    /// one prime those of all pairs, one after the other.
+    /// Pairs over the basis of the digits whose rows `write(number, primes, rows)` writes: modulo
+    /// a few primes those of all pairs, one after the other.
     pub(super) fn filled(
         &self,
         pairs: usize,
-        write: impl Fn(usize, usize, [&mut [u64]; 2]) + Sync,
+        write: impl Fn(usize, &[usize], Vec<[&mut [u64]; 2]>) + Sync,
     ) -> Vec<[Poly<Eval>; 2]> {
         let (ring, basis) = (self.halves[0][0].ring(), self.basis());
         let unspecified = || std::array::from_fn(|_| Poly::<Coeff>::unspecified(ring, basis));
         let mut out: Vec<[Poly<Coeff>; 2]> = (0..pairs).map(|_| unspecified()).collect();
         let buffers = out.iter_mut().flatten().map(Poly::rows_mut).collect();
-        ring.for_each_rows_of(buffers, |row, out| {
-            let mut out = out.into_iter();
+        ring.for_each_block(buffers, self.together(), |first, rows| {
+            let indices: Vec<usize> = (first..first + rows.len()).map(|row| basis.index(row)).collect();
+            let mut rows: Vec<_> = rows.into_iter().map(Vec::into_iter).collect();
+            let next = |row: &mut std::vec::IntoIter<_>| row.next().expect("two rows for each pair");
             for number in 0..pairs {
-                write(number, basis.index(row), [(); 2].map(|()| out.next().expect("two rows for each pair")));
+                write(number, &indices, rows.iter_mut().map(|row| [next(row), next(row)]).collect());
             }
         });
         out.into_iter().map(|pair| pair.map(Poly::assume_eval)).collect()
@@ -104,14 +123,18 @@ impl<'a> Product<'a> {
 }
 
 impl Rows<2> for Product<'_> {
-    fn scratch(&self) -> usize {
-        self.made() + 2
+    fn together(&self) -> usize {
+        Product::together(self)
     }
 
-    fn rows<'a>(&'a self, index: usize, scratch: &'a mut RowBuffer) -> [&'a [u64]; 2] {
-        let mut split = scratch.split_mut();
-        let made = split.split_off(2);
-        self.write(index, made, split.try_into().expect("two rows beside the digits"));
-        [scratch.row(0), scratch.row(1)]
+    fn scratch(&self) -> usize {
+        2
+    }
+
+    fn rows<'a>(&'a self, indices: &[usize], scratch: &'a mut RowBuffer) -> Vec<[&'a [u64]; 2]> {
+        let mut rows = scratch.split_mut().into_iter();
+        let mut next = || rows.next().expect("two rows for each prime");
+        self.write(indices, indices.iter().map(|_| [next(), next()]).collect());
+        (0..indices.len()).map(|k| [scratch.row(2 * k), scratch.row(2 * k + 1)]).collect()
     }
 }

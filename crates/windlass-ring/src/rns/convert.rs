@@ -10,6 +10,13 @@ use windlass_kernels::{Isa, Modulus, overflow, rows};
 
 use crate::basis::Basis;
 
+/// The index of a prime, and the row of residues modulo it.
+pub(crate) type PrimeRow<'a> = (usize, &'a mut [u64]);
+
+/// Columns of all sources and several targets that are combined at a time: those of a dozen sources
+/// stay in a second-level cache.
+const COLUMNS: usize = 4096;
+
 /// Constants of the conversion x ↦ multiplier·\[multiplier^{-1}·x\]_B from basis B to basis C.
 ///
 /// A multiplier other than 1 gives the residue that is 0 modulo it: the correction of a
@@ -105,18 +112,14 @@ impl BaseConverter {
         self.quotients[self.to.row_of(index).expect("a prime of the target basis")]
     }
 
-    /// One row of the conversion: residues modulo prime `index` of the target basis, from the
-    /// weighed rows.
+    /// Rows of the conversion, each of a prime of the target basis, from the weighed rows.
     ///
     /// With one row for each source prime the conversion is approximate; with the row of
     /// [`Self::excess`] after them it is exact (centred).
-    pub(crate) fn convert_row(&self, weighed: &[&[u64]], index: usize, row: &mut [u64]) {
+    pub(crate) fn convert_rows(&self, weighed: &[&[u64]], rows: &mut [PrimeRow<'_>]) {
         let sources = self.from.len();
         assert!(weighed.len() == sources || weighed.len() == sources + 1, "a row for each source prime");
-        let target = self.to.row_of(index).expect("a prime of the target basis");
-        let scalars = self.matrix[target].iter().chain([&self.overflow[target]]);
-        let terms: Vec<(&[u64], u64)> = weighed.iter().zip(scalars).map(|(&row, &scalar)| (row, scalar)).collect();
-        rows::dot_scalar(self.isa, self.targets[target], row, &terms);
+        self.combine(weighed, rows, |_| 0);
     }
 
     /// Prepares the weighed row of prime `index` of B for [`Self::convert_centred_row`].
@@ -125,15 +128,29 @@ impl BaseConverter {
         rows::add_scalar_assign(self.isa, b, row, shift);
     }
 
-    /// One row of the approximate conversion from centred y_i, in \[−h_i, h_i\] with h_i = (b_i −
-    /// 1)/2: to x + u·B of absolute value below |B|·B/2, and 0 for 0. Rows hold (y_i + h_i) mod b_i,
-    /// and h_i is taken off in the sum.
-    pub(crate) fn convert_centred_row(&self, shifted: &[&[u64]], index: usize, row: &mut [u64]) {
+    /// Rows of the approximate conversion from centred y_i, in \[−h_i, h_i\] with h_i = (b_i −
+    /// 1)/2: to x + u·B of absolute value below |B|·B/2, and 0 for 0. The shifted rows hold (y_i +
+    /// h_i) mod b_i, and h_i is taken off in the sum.
+    pub(crate) fn convert_centred_rows(&self, shifted: &[&[u64]], rows: &mut [PrimeRow<'_>]) {
         assert_eq!(shifted.len(), self.from.len(), "a row for each source prime");
-        let target = self.to.row_of(index).expect("a prime of the target basis");
-        let terms: Vec<(&[u64], u64)> =
-            shifted.iter().zip(&self.matrix[target]).map(|(&row, &scalar)| (row, scalar)).collect();
-        rows::dot_scalar_plus(self.isa, self.targets[target], row, &terms, self.centres[target]);
+        self.combine(shifted, rows, |target| self.centres[target]);
+    }
+
+    /// The sums of the sources with the constants of each target, some columns of all rows at a time.
+    fn combine(&self, sources: &[&[u64]], rows: &mut [PrimeRow<'_>], constant: impl Fn(usize) -> u64) {
+        let n = sources[0].len();
+        let width = if rows.len() == 1 { n } else { COLUMNS };
+        for start in (0..n).step_by(width) {
+            let columns = start..n.min(start + width);
+            for (index, row) in rows.iter_mut() {
+                let target = self.to.row_of(*index).expect("a prime of the target basis");
+                let scalars = self.matrix[target].iter().chain([&self.overflow[target]]);
+                let terms: Vec<(&[u64], u64)> =
+                    sources.iter().zip(scalars).map(|(source, &scalar)| (&source[columns.clone()], scalar)).collect();
+                let (q, row) = (self.targets[target], &mut row[columns.clone()]);
+                rows::dot_scalar_plus(self.isa, q, row, &terms, constant(target));
+            }
+        }
     }
 
     /// u = round(Σ y_i/b_i) for each coefficient.

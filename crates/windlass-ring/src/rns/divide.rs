@@ -8,24 +8,31 @@ use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
-use crate::rns::BaseConverter;
+use crate::rns::{BaseConverter, PrimeRow};
 
 /// Where the rows of N polynomials come from: they are there, or made when they are asked for.
 pub(crate) trait Rows<const N: usize>: Sync {
-    /// Rows of scratch memory that making them takes.
+    /// How many rows are best made together.
+    fn together(&self) -> usize;
+
+    /// Rows of scratch memory that making those of one prime takes.
     fn scratch(&self) -> usize;
 
-    /// The rows of prime `index`.
-    fn rows<'a>(&'a self, index: usize, scratch: &'a mut RowBuffer) -> [&'a [u64]; N];
+    /// The rows of each prime.
+    fn rows<'a>(&'a self, indices: &[usize], scratch: &'a mut RowBuffer) -> Vec<[&'a [u64]; N]>;
 }
 
 impl<const N: usize> Rows<N> for [&Poly<Eval>; N] {
+    fn together(&self) -> usize {
+        1
+    }
+
     fn scratch(&self) -> usize {
         0
     }
 
-    fn rows<'a>(&'a self, index: usize, _: &'a mut RowBuffer) -> [&'a [u64]; N] {
-        self.map(|poly| poly.row_of(index))
+    fn rows<'a>(&'a self, indices: &[usize], _: &'a mut RowBuffer) -> Vec<[&'a [u64]; N]> {
+        indices.iter().map(|&index| self.map(|poly| poly.row_of(index))).collect()
     }
 }
 
@@ -92,18 +99,23 @@ impl Division {
             rows
         });
         let mut out: [Poly<Coeff>; N] = std::array::from_fn(|_| Poly::unspecified(&self.ring, &self.keep));
-        self.ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, out| {
-            self.ring.with_scratch(source.scratch(), |scratch| {
-                let index = self.keep.index(row);
-                if self.added.row_of(index).is_some() {
-                    out.into_iter().zip(&weighed).for_each(|(out, weighed)| self.write_added_row(row, weighed, out));
-                    return;
-                }
-                let wide = source.rows(index, scratch);
-                for (h, out) in out.into_iter().enumerate() {
-                    self.finish_row(row, &weighed[h], wide[h], (epilogue.addends[h], epilogue.automorphism), out);
+        let together = source.together().max(self.ring.rows_together(self.drop.len() + 1, self.keep.len()));
+        self.ring.for_each_block(out.each_mut().map(Poly::rows_mut).into(), together, |first, rows| {
+            let rows = (first..).map(|row| self.keep.index(row)).zip(rows);
+            let (added, kept): (Vec<_>, Vec<_>) = rows.partition(|&(index, _)| self.added.row_of(index).is_some());
+            let (indices, kept): (Vec<usize>, Vec<_>) = kept.into_iter().unzip();
+            self.ring.with_scratch(source.scratch() * indices.len(), |scratch| {
+                let wide = source.rows(&indices, scratch);
+                for (h, out) in halves::<N>(kept).into_iter().enumerate() {
+                    let wide = wide.iter().map(|rows| rows[h]).collect::<Vec<_>>();
+                    let out = indices.iter().copied().zip(out).collect();
+                    self.finish_rows(&weighed[h], &wide, (epilogue.addends[h], epilogue.automorphism), out);
                 }
             });
+            let (indices, added): (Vec<usize>, Vec<_>) = added.into_iter().unzip();
+            for (h, out) in halves::<N>(added).into_iter().enumerate() {
+                self.write_added_rows(&weighed[h], indices.iter().copied().zip(out).collect());
+            }
         });
         drop(weighed);
         self.ring.return_buffer(excess);
@@ -114,57 +126,75 @@ impl Division {
     fn residues<const N: usize>(&self, source: &impl Rows<N>) -> [Poly<Coeff>; N] {
         let ring = &self.ring;
         let mut residues: [Poly<Coeff>; N] = std::array::from_fn(|_| Poly::unspecified(ring, &self.drop));
-        ring.for_each_rows(residues.each_mut().map(Poly::rows_mut), |row, out| {
-            ring.with_scratch(source.scratch(), |scratch| {
-                let index = self.drop.index(row);
-                let wide = source.rows(index, scratch);
-                for (out, wide) in out.into_iter().zip(wide) {
-                    rows::mul_scalar(ring.isa(), ring.modulus(index), out, wide, self.converter.weight(index));
-                    ring.plan(index).inverse(out);
+        let buffers = residues.each_mut().map(Poly::rows_mut).into();
+        ring.for_each_block(buffers, source.together(), |first, rows| {
+            let indices: Vec<usize> = (first..first + rows.len()).map(|row| self.drop.index(row)).collect();
+            ring.with_scratch(source.scratch() * rows.len(), |scratch| {
+                let wide = source.rows(&indices, scratch);
+                for ((&index, wide), out) in indices.iter().zip(wide).zip(rows) {
+                    for (out, wide) in out.into_iter().zip(wide) {
+                        rows::mul_scalar(ring.isa(), ring.modulus(index), out, wide, self.converter.weight(index));
+                        ring.plan(index).inverse(out);
+                    }
                 }
             });
         });
         residues
     }
 
-    /// δ·(−factor/D) modulo a prime that A·x is a multiple of.
-    fn write_added_row(&self, row: usize, weighed: &[&[u64]], out: &mut [u64]) {
-        let (ring, index) = (&self.ring, self.keep.index(row));
-        self.converter.convert_row(weighed, index, out);
-        ring.plan(index).forward(out);
-        rows::mul_scalar_assign(ring.isa(), ring.modulus(index), out, self.quotients[row]);
+    /// δ·(−factor/D) modulo primes that A·x is a multiple of.
+    fn write_added_rows(&self, weighed: &[&[u64]], mut out: Vec<PrimeRow<'_>>) {
+        let ring = &self.ring;
+        self.converter.convert_rows(weighed, &mut out);
+        for (index, out) in out {
+            ring.plan(index).forward(out);
+            rows::mul_scalar_assign(ring.isa(), ring.modulus(index), out, self.quotient(index));
+        }
+    }
+
+    /// What a sum is multiplied by modulo a prime that is kept.
+    fn quotient(&self, index: usize) -> u64 {
+        self.quotients[self.keep.row_of(index).expect("a prime that is kept")]
     }
 
     /// θ((δ/A − x)·(−factor·A/D) + addend), δ/A converted from the weighed residues.
-    fn finish_row(
+    fn finish_rows(
         &self,
-        row: usize,
         weighed: &[&[u64]],
-        wide: &[u64],
+        wide: &[&[u64]],
         (addend, automorphism): (Option<&Poly<Eval>>, Option<&Automorphism>),
-        out: &mut [u64],
+        mut out: Vec<PrimeRow<'_>>,
     ) {
-        let (ring, index) = (&self.ring, self.keep.index(row));
-        let (isa, q) = (ring.isa(), ring.modulus(index));
-        let divide = |x: &mut [u64]| {
-            self.converter.convert_row(weighed, index, x);
-            ring.plan(index).forward(x);
-            match addend {
-                Some(addend) => {
-                    let addend = addend.row_of(index);
-                    rows::sub_mul_scalar_add_assign(isa, q, x, wide, self.quotients[row], addend);
+        let (ring, isa) = (&self.ring, self.ring.isa());
+        let divide = |rows: &mut [PrimeRow<'_>]| {
+            self.converter.convert_rows(weighed, rows);
+            for ((index, x), wide) in rows.iter_mut().zip(wide) {
+                let (q, quotient) = (ring.modulus(*index), self.quotient(*index));
+                ring.plan(*index).forward(x);
+                match addend {
+                    Some(addend) => {
+                        rows::sub_mul_scalar_add_assign(isa, q, x, wide, quotient, addend.row_of(*index));
+                    }
+                    None => rows::sub_mul_scalar_assign(isa, q, x, wide, quotient),
                 }
-                None => rows::sub_mul_scalar_assign(isa, q, x, wide, self.quotients[row]),
             }
         };
-        match automorphism {
-            Some(automorphism) => ring.with_scratch(1, |scratch| {
-                divide(scratch.row_mut(0));
-                automorphism.apply(isa, out, scratch.row(0));
-            }),
-            None => divide(out),
-        }
+        let Some(automorphism) = automorphism else { return divide(&mut out) };
+        ring.with_scratch(out.len(), |scratch| {
+            let indices = out.iter().map(|&(index, _)| index);
+            divide(&mut indices.zip(scratch.split_mut()).collect::<Vec<_>>());
+            for (row, (_, out)) in out.into_iter().enumerate() {
+                automorphism.apply(isa, out, scratch.row(row));
+            }
+        });
     }
+}
+
+/// From the rows of N polynomials prime by prime, those of each polynomial.
+fn halves<'a, const N: usize>(rows: Vec<Vec<&'a mut [u64]>>) -> [Vec<&'a mut [u64]>; N] {
+    let mut halves = std::array::from_fn(|_| Vec::with_capacity(rows.len()));
+    rows.into_iter().for_each(|row| halves.iter_mut().zip(row).for_each(|(half, row)| half.push(row)));
+    halves
 }
 
 fn all_rows(poly: &Poly<Coeff>) -> Vec<&[u64]> {

@@ -6,6 +6,7 @@ mod divide;
 mod integer;
 
 pub use convert::BaseConverter;
+pub(crate) use convert::PrimeRow;
 pub use divide::Epilogue;
 pub(crate) use divide::{Division, Rows};
 pub use integer::{IntegerLift, centred_floats};
