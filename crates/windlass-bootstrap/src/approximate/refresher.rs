@@ -157,7 +157,7 @@ impl Refresher {
         let (sine, engine) = (&self.plan.sine, &self.engine);
         let bound = share.min(1.0) * sine.factor() * ROOM;
         let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
-            Ok(sine.evaluate(engine, &x.restated(self.stated(0.9)))?.restated(self.stated(bound)))
+            Ok(sine.evaluate(engine, x.restated(self.stated(0.9)))?.restated(self.stated(bound)))
         };
         let conjugate = engine.conjugate(z)?;
         let real = evaluated(engine.add(z, &conjugate)?)?;

@@ -105,7 +105,7 @@ impl<'a> Samples<'a> {
     fn run(&self, sine: &Sine, argument: f64) -> Result<Vec<Complex64>> {
         let exact = |(integer, message): (f64, f64)| Complex64::new((integer + message) / sine.range(), 0.0);
         let values = self.inputs().into_iter().map(|input| exact(input) + self.error(argument)).collect();
-        Ok(sine.evaluate(self, &Numbers { values, level: 0 })?.values)
+        Ok(sine.evaluate(self, Numbers { values, level: 0 })?.values)
     }
 
     fn error(&self, deviation: f64) -> Complex64 {
@@ -157,20 +157,28 @@ impl RealArithmetic for Samples<'_> {
         Ok(self.each(a, a.level, |_, x| x * c))
     }
 
-    fn double(&self, a: &Numbers) -> Result<Numbers> {
-        Ok(self.each(a, a.level, |_, x| 2.0 * x))
+    fn combination(&self, terms: &[(&Numbers, f64)], constant: f64) -> Result<Numbers> {
+        let mut sum = self.zero(terms[0].0)?;
+        for &(x, c) in terms {
+            sum = self.add(sum, &self.multiply_number(x, c)?)?;
+        }
+        self.add_number(sum, constant)
     }
 
-    fn add(&self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        Ok(self.joined(a, b, |x, y| x + y))
+    fn double(&self, a: Numbers) -> Result<Numbers> {
+        Ok(self.each(&a, a.level, |_, x| 2.0 * x))
     }
 
-    fn sub(&self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        Ok(self.joined(a, b, |x, y| x - y))
+    fn add(&self, a: Numbers, b: &Numbers) -> Result<Numbers> {
+        Ok(self.joined(&a, b, |x, y| x + y))
     }
 
-    fn add_number(&self, a: &Numbers, c: f64) -> Result<Numbers> {
-        Ok(self.each(a, a.level, |_, x| x + c))
+    fn sub(&self, a: Numbers, b: &Numbers) -> Result<Numbers> {
+        Ok(self.joined(&a, b, |x, y| x - y))
+    }
+
+    fn add_number(&self, a: Numbers, c: f64) -> Result<Numbers> {
+        Ok(self.each(&a, a.level, |_, x| x + c))
     }
 
     fn zero(&self, a: &Numbers) -> Result<Numbers> {

@@ -60,21 +60,21 @@ impl Sine {
     ///
     /// # Errors
     /// Those of products.
-    pub fn evaluate<M: RealArithmetic>(&self, machine: &M, x: &M::Value) -> Result<M::Value> {
+    pub fn evaluate<M: RealArithmetic>(&self, machine: &M, x: M::Value) -> Result<M::Value> {
         let u = machine.bounded(machine.add_number(x, -0.25 / self.range)?, 1.0);
-        let square = machine.double(&machine.square(&u)?)?;
-        let v = machine.rescale(&machine.bounded(machine.add_number(&square, -1.0)?, 1.0))?;
+        let square = machine.add_number(machine.double(machine.square(&u)?)?, -1.0)?;
+        let v = machine.rescale(&machine.bounded(square, 1.0))?;
         let mut bound = self.polynomial_bound();
         let mut y = machine.rescale(&machine.bounded(evaluated(machine, &self.polynomial, v)?, bound))?;
         for &gamma in &self.subtracted {
             bound = gamma * ROOM;
-            let difference = machine.add_number(&machine.square(&y)?, -gamma)?;
+            let difference = machine.add_number(machine.square(&y)?, -gamma)?;
             y = machine.rescale(&machine.bounded(difference, bound))?;
         }
         if !self.arcsine {
             return Ok(y);
         }
-        let square = machine.rescale(&machine.add_number(&machine.square(&y)?, 1.0)?)?;
+        let square = machine.rescale(&machine.add_number(machine.square(&y)?, 1.0)?)?;
         machine.rescale(&machine.multiply(&y, &square)?)
     }
 

@@ -1,11 +1,15 @@
 //! Sums and products of CKKS ciphertexts.
 
+use std::borrow::Cow;
+
 use num_complex::Complex64;
+use windlass_ring::kernels::Modulus;
 use windlass_ring::{Basis, Eval, Poly, Values};
+use windlass_rlwe::check_same_keys;
 use windlass_rlwe::switching::{self, Epilogue};
 
 use super::ciphertext::{Ciphertext, Info};
-use super::encode::residue;
+use super::encode::{period, residue};
 use super::engine::Engine;
 use super::error_model::ErrorModel;
 use super::magnitude::Magnitude;
@@ -27,16 +31,17 @@ pub(crate) struct Factor {
 impl Engine {
     /// `a + b`, slot by slot; the shorter vector is repeated.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, false)
+        self.add_or_sub(Cow::Borrowed(a), b, false)
     }
 
     /// `a − b`, slot by slot; the shorter vector is repeated.
     pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, true)
+        self.add_or_sub(Cow::Borrowed(a), b, true)
     }
 
-    pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
-        let (sum, b) = self.align(a, b)?;
+    /// An owned `a` becomes the result.
+    pub(super) fn add_or_sub(&self, a: Cow<'_, Ciphertext>, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
+        let (sum, b) = self.align(a, Cow::Borrowed(b))?;
         let mut sum = sum.into_owned();
         for (x, y) in sum.parts.iter_mut().zip(&b.parts) {
             if subtract { x.sub_assign(y) } else { x.add_assign(y) }
@@ -59,14 +64,81 @@ impl Engine {
     /// [`Error::SlotCount`], [`Error::NotFinite`]; [`Error::NumberTooLarge`] for numbers beyond
     /// 2^960 divided by the scale; [`Error::ModulusExhausted`].
     pub fn add_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
+        match period(values) {
+            1 => self.add_number(a.clone(), values[0], values.len()),
+            _ => self.add_vector(a, values),
+        }
+    }
+
+    fn add_vector(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         self.check("add a constant", a)?;
         let (message, factor) = self.encode_measured(a, values, a.scale(), a.parts[0].basis())?;
         let mut sum = a.clone();
         sum.parts[0].add_assign(&message);
-        let (slots, deviation) = (a.slots().max(values.len()), factor.rounding);
-        let (magnitude, own) = (factor.beside(&a.info.magnitude, slots), SlotError::unknown(deviation));
-        sum.info.add_metadata(&Info { degree: a.info.degree, magnitude, deviation, uneven: deviation, own });
+        self.with_constant(sum, values.len(), factor)
+    }
+
+    /// `a + c` for a number in so many slots that are repeated, in the memory of `a`: an integer, and a
+    /// multiple of X^{n/2}.
+    pub(super) fn add_number(&self, mut a: Ciphertext, c: Complex64, slots: usize) -> Result<Ciphertext> {
+        self.check("add a constant", &a)?;
+        self.context.check_scaled(&[c], a.scale())?;
+        self.context.check_slots(slots)?;
+        let [re, im] = [c.re, c.im].map(|x| (x * a.scale()).round_ties_even());
+        a.parts[0].add_scalar_assign(|q| residue(re, q));
+        if im != 0.0 {
+            let basis = a.parts[0].basis().clone();
+            a.parts[0].add_assign(&self.context.imaginary().restrict_times(&basis, |q| residue(im, q)));
+        }
+        let rounding = (c * a.scale() - Complex64::new(re, im)).norm() / a.scale();
+        let entries = if slots == a.slots() { a.entries() } else { slots };
+        let factor = Factor::new(Magnitude::measured(&vec![c; slots], entries), rounding);
+        self.with_constant(a, slots, factor)
+    }
+
+    /// With what is known of a constant that was added.
+    fn with_constant(&self, mut sum: Ciphertext, slots: usize, factor: Factor) -> Result<Ciphertext> {
+        let (slots, deviation) = (sum.slots().max(slots), factor.rounding);
+        let (magnitude, own) = (factor.beside(&sum.info.magnitude, slots), SlotError::unknown(deviation));
+        let degree = sum.info.degree;
+        sum.info.add_metadata(&Info { degree, magnitude, deviation, uneven: deviation, own });
         self.accept("add a constant", sum)
+    }
+
+    /// `constant + Σ c_k·x_k` for real numbers c_k and one ciphertext of degree 1 or more, all of one level:
+    /// of degree 2, in one pass.
+    pub(super) fn combination(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
+        let (first, level) = (terms[0].0, terms[0].0.level());
+        let scale = self.context.constant_scale(level);
+        let basis = first.parts[0].basis();
+        let mut info: Option<Info> = None;
+        let mut factors = Vec::with_capacity(terms.len());
+        for &(x, c) in terms {
+            self.check("multiply by a number", x)?;
+            check_same_keys("add", first.key, x.key)?;
+            self.context.check_scaled(&[Complex64::from(c)], scale)?;
+            debug_assert!(x.level() == level && x.info.degree == 1, "terms of one level and degree 1");
+            let integer = (c * scale).round_ties_even();
+            factors.push(basis.indices().map(|index| residue(integer, self.modulus(index))).collect::<Vec<u64>>());
+            let rounding = (c * scale - integer).abs() / scale;
+            let weighed = self.weighed(&x.info, level, Factor::new(Magnitude::of(1, c.abs()), rounding));
+            match &mut info {
+                Some(info) => info.add_metadata(&weighed),
+                None => info = Some(weighed),
+            }
+        }
+        let ring = self.context.rlwe().ring();
+        let part = |h: usize| {
+            let terms: Vec<(&Poly<Eval>, &[u64])> =
+                terms.iter().zip(&factors).map(|((x, _), factors)| (&x.parts[h], &factors[..])).collect();
+            Poly::combination(ring, basis, &terms)
+        };
+        let sum = first.with_parts(vec![part(0), part(1)], info.expect("one term at least"));
+        self.add_number(sum, Complex64::from(constant), 1)
+    }
+
+    fn modulus(&self, index: usize) -> Modulus {
+        self.context.rlwe().ring().modulus(index)
     }
 
     /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2.
@@ -106,19 +178,28 @@ impl Engine {
 
     /// `k·a` for an integer: exact, no rescaling. Errors: [`Error::ModulusExhausted`].
     pub fn multiply_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
-        self.check("multiply by an integer", a)?;
-        let mut out = a.clone();
-        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
-        out.info.scale(k.unsigned_abs() as f64);
-        self.accept("multiply by an integer", out)
+        self.times_integer(a.clone(), k)
+    }
+
+    /// As [`Self::multiply_integer`], in the memory of `a`.
+    pub(super) fn times_integer(&self, mut a: Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.check("multiply by an integer", &a)?;
+        a.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
+        a.info.scale(k.unsigned_abs() as f64);
+        self.accept("multiply by an integer", a)
     }
 
     /// As [`Self::multiply_integer`], for an integer that is written as a double.
     fn multiply_whole(&self, a: &Ciphertext, k: f64) -> Result<Ciphertext> {
-        let mut out = a.clone();
-        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(k, q)));
+        let mut out = self.times_residues(a, k);
         out.info.scale(k.abs());
         self.accept("multiply by an integer", out)
+    }
+
+    /// The phase times an integer.
+    fn times_residues(&self, a: &Ciphertext, k: f64) -> Ciphertext {
+        let parts = a.parts.iter().map(|part| part.times_scalar(|q| residue(k, q))).collect();
+        a.with_parts(parts, a.info.clone())
     }
 
     /// `i·a`: exact, no rescaling.
@@ -143,18 +224,17 @@ impl Engine {
         let a = self.rescaled(a)?;
         let scale = self.context.constant_scale(a.level());
         let [re, im] = [c.re, c.im].map(|x| (x * scale).round_ties_even());
-        let mut parts = a.parts.to_vec();
-        parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(re, q)));
+        let mut product = self.times_residues(&a, re);
         if im != 0.0 {
             let turned = self.multiply_i(&a)?;
-            for (part, mut turned) in parts.iter_mut().zip(turned.parts) {
+            for (part, mut turned) in product.parts.iter_mut().zip(turned.parts) {
                 turned.mul_scalar_assign(|q| residue(im, q));
                 part.add_assign(&turned);
             }
         }
         let rounding = (c * scale - Complex64::new(re, im)).norm() / scale;
-        let info = self.weighed(&a.info, a.level(), Factor::new(Magnitude::of(1, c.norm()), rounding));
-        self.accept("multiply by a number", a.with_parts(parts, info))
+        product.info = self.weighed(&a.info, a.level(), Factor::new(Magnitude::of(1, c.norm()), rounding));
+        self.accept("multiply by a number", product)
     }
 
     /// `a·b`, relinearised, of degree 2. Operands of degree 2 are rescaled first.

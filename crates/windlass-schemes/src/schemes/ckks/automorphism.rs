@@ -1,6 +1,7 @@
 //! Arithmetic, rotations and conjugation, prepared constants, and what key switches do to the
 //! metadata.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use num_complex::Complex64;
@@ -140,7 +141,7 @@ impl Arithmetic for Engine {
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, false)
+        self.add_or_sub(Cow::Borrowed(a), b, false)
     }
 
     fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {

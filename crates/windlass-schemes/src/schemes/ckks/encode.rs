@@ -40,7 +40,7 @@ pub(super) fn residue(integer: f64, q: Modulus) -> u64 {
 }
 
 /// After how many slots, a power of two, a vector repeats.
-fn period(values: &[Complex64]) -> usize {
+pub(super) fn period(values: &[Complex64]) -> usize {
     let mut period = values.len();
     while period > 1 && values[..period / 2] == values[period / 2..period] {
         period /= 2;

@@ -1,5 +1,6 @@
 //! Paterson–Stockmeyer with a power basis of either kind, at least depth.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use num_complex::Complex64;
@@ -24,14 +25,16 @@ pub trait RealArithmetic {
     fn square(&self, a: &Self::Value) -> Result<Self::Value>;
     /// `c·a`.
     fn multiply_number(&self, a: &Self::Value, c: f64) -> Result<Self::Value>;
+    /// `constant + Σ c_k·a_k`, the a_k of one level and not products.
+    fn combination(&self, terms: &[(&Self::Value, f64)], constant: f64) -> Result<Self::Value>;
     /// `2·a`, without a rescaling.
-    fn double(&self, a: &Self::Value) -> Result<Self::Value>;
+    fn double(&self, a: Self::Value) -> Result<Self::Value>;
     /// `a + b`.
-    fn add(&self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value>;
+    fn add(&self, a: Self::Value, b: &Self::Value) -> Result<Self::Value>;
     /// `a − b`.
-    fn sub(&self, a: &Self::Value, b: &Self::Value) -> Result<Self::Value>;
+    fn sub(&self, a: Self::Value, b: &Self::Value) -> Result<Self::Value>;
     /// `a + c`.
-    fn add_number(&self, a: &Self::Value, c: f64) -> Result<Self::Value>;
+    fn add_number(&self, a: Self::Value, c: f64) -> Result<Self::Value>;
     /// `0·a`.
     fn zero(&self, a: &Self::Value) -> Result<Self::Value>;
     /// After a product.
@@ -57,20 +60,24 @@ impl RealArithmetic for Engine {
         self.multiply_scalar(a, Complex64::new(c, 0.0))
     }
 
-    fn double(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.multiply_integer(a, 2)
+    fn combination(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
+        self.combination(terms, constant)
     }
 
-    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add(a, b)
+    fn double(&self, a: Ciphertext) -> Result<Ciphertext> {
+        self.times_integer(a, 2)
     }
 
-    fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.sub(a, b)
+    fn add(&self, a: Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(Cow::Owned(a), b, false)
     }
 
-    fn add_number(&self, a: &Ciphertext, c: f64) -> Result<Ciphertext> {
-        self.add_plain(a, &[Complex64::new(c, 0.0)])
+    fn sub(&self, a: Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(Cow::Owned(a), b, true)
+    }
+
+    fn add_number(&self, a: Ciphertext, c: f64) -> Result<Ciphertext> {
+        self.add_number(a, Complex64::new(c, 0.0), 1)
     }
 
     fn zero(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -133,10 +140,10 @@ impl<'a, M: RealArithmetic> Evaluation<'a, M> {
         let power = match self.p.basis() {
             PowerBasis::Monomial => product,
             PowerBasis::Chebyshev { .. } => {
-                let double = machine.double(&product)?;
+                let double = machine.double(product)?;
                 let lower = match a - b {
-                    0 => machine.add_number(&double, -1.0)?,
-                    difference => machine.sub(&double, &self.made[&difference])?,
+                    0 => machine.add_number(double, -1.0)?,
+                    difference => machine.sub(double, &self.made[&difference])?,
                 };
                 machine.bounded(lower, 1.0)
             }
@@ -162,34 +169,31 @@ impl<'a, M: RealArithmetic> Evaluation<'a, M> {
             let quotient = self.piece(trimmed(&quotient), depth - 1)?;
             self.machine.multiply(&quotient, &self.made[&top])?
         };
-        self.machine.add(&product, &remainder)
+        self.machine.add(product, &remainder)
     }
 
     /// c_0 + Σ c_k·B_k, all at one level: the lowest at which babies are, or one above the result.
     fn sum(&mut self, coefficients: &[f64], depth: usize) -> Result<M::Value> {
-        let (machine, rescalings) = (self.machine, (depth - 1).min(doublings(self.babies)));
-        let mut sum: Option<M::Value> = None;
-        for (k, &c) in coefficients.iter().enumerate().skip(1).filter(|(_, c)| **c != 0.0) {
-            let term = machine.multiply_number(self.lowered(k, rescalings)?, c)?;
-            sum = Some(match sum {
-                Some(sum) => machine.add(&sum, &term)?,
-                None => term,
-            });
+        let rescalings = (depth - 1).min(doublings(self.babies));
+        let powers: Vec<usize> = (1..coefficients.len()).filter(|&k| coefficients[k] != 0.0).collect();
+        for &k in powers.iter().chain([&1]) {
+            self.lower(k, rescalings)?;
         }
-        let sum = match sum {
-            Some(sum) => sum,
-            None => machine.zero(self.lowered(1, rescalings)?)?,
-        };
-        machine.add_number(&sum, coefficients[0])
+        let lowered = |k: usize| &self.lowered[&(k, rescalings)];
+        if powers.is_empty() {
+            return self.machine.add_number(self.machine.zero(lowered(1))?, coefficients[0]);
+        }
+        let terms: Vec<(&M::Value, f64)> = powers.iter().map(|&k| (lowered(k), coefficients[k])).collect();
+        self.machine.combination(&terms, coefficients[0])
     }
 
-    /// B_k so many rescalings below x.
-    fn lowered(&mut self, k: usize, rescalings: usize) -> Result<&M::Value> {
+    /// Makes B_k so many rescalings below x.
+    fn lower(&mut self, k: usize, rescalings: usize) -> Result<()> {
         if !self.lowered.contains_key(&(k, rescalings)) {
             let lowered = self.machine.lowered(&self.made[&k], &self.made[&1], rescalings)?;
             self.lowered.insert((k, rescalings), lowered);
         }
-        Ok(&self.lowered[&(k, rescalings)])
+        Ok(())
     }
 }
 

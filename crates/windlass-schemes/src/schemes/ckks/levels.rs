@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use windlass_ring::Poly;
+use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::Epilogue;
 
 use windlass_rlwe::{Limits, check_same_keys};
@@ -91,33 +91,25 @@ impl Engine {
             from = self.context.level_above(from).expect("the ciphertext is there or above");
             dropped *= self.context.dropped(from);
         }
-        let raised = self.raised(self.restricted(&ct, from), ratio * dropped);
+        let raised = self.raised(&ct, from, ratio * dropped);
         self.divided_to("drop levels", &raised, level, raised.info.clone()).map(Cow::Owned)
     }
 
-    /// The rows of the first `level` primes; the scale stays that of the old level.
-    fn restricted(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
-        if level == ct.level() {
-            return ct.clone();
-        }
-        let basis = self.context.rlwe().basis(level);
-        ct.with_parts(ct.parts.iter().map(|part| part.restrict(&basis)).collect(), ct.info.clone())
-    }
-
-    /// The phase times the integer nearest to a large factor: the scale is what it was meant to be
-    /// up to half of one part in `factor`, which is counted as an error of the message.
-    fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
-        let integer = factor.round();
-        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(integer, q)));
-        ct.info.add_certain(ct.info.magnitude.largest() * (integer / factor - 1.0).abs());
-        ct
+    /// The phase times the integer nearest to a large factor, with the primes of a level at or below: the
+    /// scale is what it was meant to be up to half of one part in `factor`, which is counted as an
+    /// error of the message.
+    fn raised(&self, ct: &Ciphertext, level: usize, factor: f64) -> Ciphertext {
+        let (integer, basis) = (factor.round(), self.context.rlwe().basis(level));
+        let times = |part: &Poly<Eval>| part.restrict_times(&basis, |q| residue(integer, q));
+        let mut out = ct.with_parts(ct.parts.iter().map(times).collect(), ct.info.clone());
+        out.info.add_certain(out.info.magnitude.largest() * (integer / factor - 1.0).abs());
+        out
     }
 
     /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
     fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
         let product = self.context.scale(level) * self.context.constant_scale(level);
-        let factor = product / self.context.scale(ct.level());
-        let mut out = self.raised(self.restricted(ct, level), factor);
+        let mut out = self.raised(ct, level, product / self.context.scale(ct.level()));
         out.info.degree = 2;
         out
     }
@@ -125,22 +117,23 @@ impl Engine {
     /// Two summands at one level and degree.
     pub(crate) fn align<'a>(
         &self,
-        a: &'a Ciphertext,
-        b: &'a Ciphertext,
+        a: Cow<'a, Ciphertext>,
+        b: Cow<'a, Ciphertext>,
     ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
-        self.check("add", a)?;
-        self.check("add", b)?;
+        self.check("add", &a)?;
+        self.check("add", &b)?;
         check_same_keys("add", a.key, b.key)?;
         let flip = (a.level(), a.info.degree) < (b.level(), b.info.degree);
         let (high, low) = if flip { (b, a) } else { (a, b) };
         // A product above the other operand's level is rescaled first.
-        let high = if high.level() > low.level() { self.rescaled(high)? } else { Cow::Borrowed(high) };
+        let is_above = high.level() > low.level() && high.info.degree > 1;
+        let high = if is_above { Cow::Owned(self.rescale(&high)?) } else { high };
         let level = low.level();
         let (high, low) = match (high.info.degree, low.info.degree) {
-            (2, 1) => (high, Cow::Owned(self.to_degree_two(low, level))),
-            (1, 2) => (Cow::Owned(self.to_degree_two(&high, level)), Cow::Borrowed(low)),
-            (1, 1) if high.level() > level => (Cow::Owned(self.lower(&high, level)?), Cow::Borrowed(low)),
-            _ => (high, Cow::Borrowed(low)),
+            (2, 1) => (high, Cow::Owned(self.to_degree_two(&low, level))),
+            (1, 2) => (Cow::Owned(self.to_degree_two(&high, level)), low),
+            (1, 1) if high.level() > level => (Cow::Owned(self.lower(&high, level)?), low),
+            _ => (high, low),
         };
         debug_assert_eq!((high.level(), high.info.degree), (low.level(), low.info.degree));
         Ok(if flip { (low, high) } else { (high, low) })
