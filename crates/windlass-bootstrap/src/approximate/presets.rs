@@ -15,6 +15,8 @@ struct Preset {
 const PRESETS: &[Preset] = &[
     Preset { name: "insecure_toy_refresh_1024", make: toy },
     Preset { name: "refresh_n65536", make: || full(27.0) },
+    Preset { name: "refresh_n65536_small_keys", make: || Ok(RefreshSpec { max_keys: Some(4), ..full(27.0)? }) },
+    Preset { name: "refresh_n32768", make: half },
     Preset { name: "refresh_n65536_slots4096", make: || sparse(4096) },
     Preset { name: "refresh_n65536_slots256", make: || sparse(256) },
 ];
@@ -75,10 +77,35 @@ fn full(precision: f64) -> Result<RefreshSpec> {
         constant_bits: [56, 40],
         special_prime_bits: vec![50; 7],
         digits: 4,
+        // Of the maps; 47 keys instead of 27 would save a seventh of their time.
+        max_keys: Some(10),
+        ephemeral_weight: 28,
         assurance: Assurance::Secure,
         ..toy()?
     };
     spec.with_sine_precision(precision)
+}
+
+/// n = 2^15, all slots: three levels and about 16 bits. There is no room for the arcsine, nor for a third
+/// map.
+fn half() -> Result<RefreshSpec> {
+    let spec = RefreshSpec {
+        n: 1 << 15,
+        slots: 1 << 14,
+        scale_bits: 30,
+        depth: 3,
+        gap_bits: 10,
+        to_slots: vec![7, 7],
+        to_coefficients: vec![7, 7],
+        constant_bits: [46, 28],
+        arcsine: false,
+        ephemeral_weight: 30,
+        ephemeral_special: 1,
+        special_prime_bits: vec![50; 3],
+        digits: 7,
+        ..full(27.0)?
+    };
+    spec.with_sine_precision(17.0)
 }
 
 /// The same with fewer slots.

@@ -61,7 +61,8 @@ fn errors(before: &[Complex64], after: &[Complex64]) -> (f64, f64, f64) {
     (-mean(|x| x * x).sqrt().log2(), -worst.log2(), -mean(|x| *x).log2())
 }
 
-/// The largest set, with security: precision, and seconds by step. Takes 12 GB.
+/// A set with security, the largest unless `WINDLASS_REFRESH` names another: precision, and seconds by
+/// step. Takes 9 GB.
 #[test]
 fn full_size() {
     if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
@@ -97,7 +98,8 @@ fn full_size() {
         let (seen, worst, mean) = errors(&before, &decryptor.decrypt(&fresh).unwrap());
         let stated = -plan.error().unwrap().deviation().log2();
         println!("worst {worst:.1}, mean {mean:.1} bits; deviation {seen:.1}, stated {stated:.1}");
-        assert!(mean > 26.0 && seen > stated && seen < stated + 3.0);
+        assert!(seen > stated && seen < stated + 3.0);
+        assert!(name != "refresh_n65536" || mean > 26.0);
     }
 }
 

@@ -61,6 +61,28 @@ impl Axes {
         Self { m, axes, packed }
     }
 
+    /// The same coordinates, with an axis of generator g cut in two if all of these units are powers of
+    /// g^s there, s > 1: that of g, of size s, and that of g^s, along which they lie. So steps of such
+    /// a map are steps of its own, not of g.
+    pub(crate) fn along(self, units: impl Iterator<Item = u64>) -> Self {
+        let mut strides: Vec<u64> = self.axes.iter().map(|axis| axis.size as u64).collect();
+        for t in units {
+            let exponents = self.exponents(t);
+            strides.iter_mut().zip(exponents).for_each(|(s, e)| *s = greatest_common_divisor(*s, e as u64));
+        }
+        let mut axes = Vec::new();
+        for (i, (&axis, stride)) in self.axes.iter().zip(strides).enumerate() {
+            let stride = stride as usize;
+            if axis.frobenius || stride == 1 || stride == axis.size {
+                axes.push(axis);
+                continue;
+            }
+            axes.push(Axis { size: stride, ..axis });
+            axes.push(Axis { generator: self.power(i, stride), size: axis.size / stride, ..axis });
+        }
+        if axes.len() == self.axes.len() { self } else { Self::new(self.m, axes) }
+    }
+
     /// The axes, Frobenius last.
     pub fn list(&self) -> &[Axis] {
         &self.axes
@@ -131,6 +153,20 @@ pub(crate) fn inverse_mod(t: u64, m: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn axes_along_units_have_them_as_small_powers() {
+        let powers = Axis { generator: 5, size: 32, frobenius: false };
+        let axes = Axes::new(128, vec![powers, Axis { generator: 127, size: 2, frobenius: true }]);
+        let units: Vec<u64> = [4, 12, 28].map(|e| power_mod(5, e, 128)).to_vec();
+        let along = axes.clone().along(units.iter().copied());
+        assert_eq!(along.list().iter().map(|axis| axis.size).collect::<Vec<_>>(), [4, 8, 2]);
+        let exponents: Vec<Vec<usize>> = units.iter().map(|&t| along.exponents(t)).collect();
+        assert_eq!(exponents, [[0, 1, 0], [0, 3, 0], [0, 7, 0]]);
+        // Nothing to cut: a unit beside the powers of 25, and the identity alone.
+        assert_eq!(axes.clone().along([power_mod(5, 3, 128), 25].into_iter()).list(), axes.list());
+        assert_eq!(axes.clone().along([1].into_iter()).list(), axes.list());
+    }
 
     #[test]
     fn every_unit_has_one_set_of_coordinates() {

@@ -96,7 +96,7 @@ impl<'a> Bounds<'a> {
         let (size, good) = self.axes[rule.split];
         let countable = good || rule.origin == 0;
         let mut side = self.side(rule, rule.inputs, |exponents| {
-            ((rule.origin + self.relative(rule, exponents) % rule.babies) % size, false)
+            ((rule.first_input() + self.relative(rule, exponents) % rule.babies) % size, false)
         });
         if !countable {
             let babies = self.distinct(|exponents| self.relative(rule, exponents) % rule.babies);

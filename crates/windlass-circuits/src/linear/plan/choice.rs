@@ -10,7 +10,7 @@ use super::doubling::Doubling;
 use super::layout::Layout;
 use super::schedule::Schedule;
 use super::spec::PlanSpec;
-use super::strategy::{Proposal, Support};
+use super::strategy::{Proposal, Strategy, Support};
 use crate::linear::map::{Axes, LinearGrid, Plannable};
 
 /// What a plan does.
@@ -59,7 +59,7 @@ enum Refusal {
 pub(super) fn choose<R: Plannable>(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Chosen> {
     let representation = grid.representation();
     let ones = grid.constants().filter(|one| representation.is_one(one)).count();
-    let axes = representation.axes();
+    let axes = representation.axes().along(grid.supports().values().flatten().copied());
     let doubling = Doubling::of(&axes, grid, spec.keys.as_ref());
     let pattern =
         Pattern { shape: (grid.rows(), grid.columns()), axes: &axes, blocks: &grid.supports(), ones, doubling };
@@ -116,7 +116,11 @@ impl Pattern<'_> {
         let products = self.blocks.values().map(BTreeSet::len).sum::<usize>() - self.ones;
         let bounds = Bounds::new(support, spec, products);
         let mut list = Vec::new();
-        for (number, proposal) in spec.strategy.proposals(support).into_iter().enumerate() {
+        let mut proposals = spec.strategy.proposals(support);
+        if spec.strategy == Strategy::AUTOMATIC && (spec.max_keys.is_some() || spec.keys.is_some()) {
+            proposals.extend(Strategy::BABY_HORNER.proposals(support));
+        }
+        for (number, proposal) in proposals.into_iter().enumerate() {
             if let Proposal::Rule(rule) = &proposal
                 && !rule.fits(support.axes)
             {
@@ -173,7 +177,6 @@ mod tests {
     use windlass_ring::slots::Hypercube;
 
     use super::super::spec::HoistMode;
-    use super::super::strategy::Strategy;
     use super::*;
     use crate::linear::map::Axis;
 

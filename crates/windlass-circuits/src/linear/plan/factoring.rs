@@ -117,7 +117,9 @@ pub(super) fn ceil_sqrt(size: usize) -> usize {
 /// A rule that writes each element as `output · input`.
 ///
 /// With `e` the exponent of `t` on the split axis and `e' = (e − origin) mod D`, the output is
-/// `g^{babies·⌊e'/babies⌋}` times the coordinates of the outer axes, and the input is the rest.
+/// `g^{babies·⌊e'/babies⌋}` times the coordinates of the outer axes, and the input is the rest. If
+/// inputs are reached by iteration, `g^origin` is the last step of every output: from the identity
+/// it may be far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Factoring {
     /// The number of the axis that is split into baby and giant steps.
@@ -148,15 +150,21 @@ impl Factoring {
             && strides.iter().all(|&stride| stride > 0)
     }
 
-    /// The route to `t`, on axes that the rule fits.
-    pub(super) fn route(&self, axes: &Axes, t: u64) -> Route {
-        let output = self.output(axes, t);
-        let input = axes.product(t, axes.inverse(output));
-        let steps = |walk: Walk, element| walk.steps(axes, self.split, element);
-        Route { input: steps(self.inputs, input), output: steps(self.outputs, output) }
+    /// The exponent of the first input on the split axis.
+    pub(super) fn first_input(&self) -> usize {
+        if matches!(self.inputs.powers, Powers::Iterate { .. }) { 0 } else { self.origin }
     }
 
-    /// The output part of `t`.
+    /// The route to `t`, on axes that the rule fits.
+    pub(super) fn route(&self, axes: &Axes, t: u64) -> Route {
+        let (last, output) = (axes.power(self.split, self.origin - self.first_input()), self.output(axes, t));
+        let input = axes.product(t, axes.inverse(axes.product(last, output)));
+        let steps = |walk: Walk, element| walk.steps(axes, self.split, element);
+        let outputs = std::iter::once(last).chain(steps(self.outputs, output)).collect();
+        Route { input: steps(self.inputs, input), output: outputs }
+    }
+
+    /// The output part of `t`, without the last step.
     fn output(&self, axes: &Axes, t: u64) -> u64 {
         let exponents = axes.exponents(t);
         let size = axes.list()[self.split].size;

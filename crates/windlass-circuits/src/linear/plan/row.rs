@@ -180,7 +180,8 @@ impl Row {
         let babies = if matches!(self.inputs, Reach::TwoLevel | Reach::OneByOne) { size } else { steps };
         let (inputs, outputs) = (self.inputs.walk(steps, cofactors), self.outputs.walk(steps, cofactors));
         // Without giant steps it does not matter where they would begin.
-        let shifted = inputs == Walk::MERGED && spread.origin[split] != 0 && babies < size;
+        let any_origin = inputs == Walk::MERGED || self.inputs == Reach::Unit;
+        let shifted = any_origin && spread.origin[split] != 0 && babies < size;
         let origins = if shifted { vec![0, spread.origin[split]] } else { vec![0] };
         let mut list = Vec::new();
         for outer in self.placements(spread, split) {

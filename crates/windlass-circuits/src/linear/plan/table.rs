@@ -160,6 +160,16 @@ table! {
         ..ROW
     };
 
+    /// Baby steps hoisted from the one input, and Horner's rule over the giant steps: as many key
+    /// switches as [`Strategy::BABY_GIANT`] with about half of its keys, the giant steps one after the
+    /// other (§6.3 with §4.5). [`Strategy::AUTOMATIC`] tries it if keys are limited.
+    BABY_HORNER = Row {
+        name: "baby-horner",
+        citation: "Halevi–Shoup 2018, §6.3, Algorithm 1, with Horner's rule of §4.5",
+        outputs: Giant,
+        ..ROW
+    };
+
     /// Every power of θ by iteration from the one before it: a key for θ, and one for each cofactor
     /// (§6.1, column M/F).
     ITERATION = Row {
@@ -179,7 +189,7 @@ table! {
     DOUBLING = RepeatedDoubling;
 }
 
-/// All others of the table.
+/// All others of the table but [`Strategy::BABY_HORNER`]: its giant steps wait for each other.
 struct Automatic;
 
 impl MapStrategy for Automatic {
@@ -192,7 +202,8 @@ impl MapStrategy for Automatic {
     }
 
     fn proposals(&self, support: &Support<'_>, _: Option<usize>) -> Vec<Proposal> {
-        let others = Strategy::ALL.iter().filter(|strategy| **strategy != Strategy::AUTOMATIC);
+        let others =
+            Strategy::ALL.iter().filter(|strategy| ![Strategy::AUTOMATIC, Strategy::BABY_HORNER].contains(strategy));
         others.flat_map(|strategy| strategy.proposals(support)).collect()
     }
 }
@@ -226,7 +237,8 @@ impl Default for Strategy {
 
 impl Strategy {
     /// The named strategies that every map has a plan by; [`Strategy::AUTOMATIC`] chooses from
-    /// them, and tries [`Strategy::BLOCK_SWAPPED`] and [`Strategy::DOUBLING`] too.
+    /// them ([`Strategy::BABY_HORNER`] only if keys are limited), and tries
+    /// [`Strategy::BLOCK_SWAPPED`] and [`Strategy::DOUBLING`] too.
     pub fn candidates() -> impl Iterator<Item = Strategy> + Clone {
         Self::ALL.iter().copied().filter(|strategy| strategy.is_general() && *strategy != Self::AUTOMATIC)
     }
