@@ -225,4 +225,43 @@ mod tests {
             assert_eq!([full.hoists, full.hoisted_automorphisms, full.automorphisms], [1, size - 1, d - 1]);
         }
     }
+
+    /// What a sum of powers of 5 modulo 4096 takes, as a stage of a power-of-two transform has them.
+    fn powers_of_five(exponents: impl Iterator<Item = usize>, spec: &PlanSpec) -> Chosen {
+        let powers = Axis { generator: 5, size: 1024, frobenius: false };
+        let axes = Axes::new(4096, vec![powers, Axis { generator: 4095, size: 2, frobenius: true }]);
+        let units: BTreeSet<u64> = exponents.map(|e| axes.power(0, e)).collect();
+        let axes = axes.along(units.iter().copied());
+        let blocks = BTreeMap::from([((0, 0), units)]);
+        let pattern = Pattern { shape: (1, 1), axes: &axes, blocks: &blocks, ones: 0, doubling: None };
+        pattern.choose(4096, spec).unwrap()
+    }
+
+    #[test]
+    fn horner_over_hoisted_baby_steps_has_one_key_for_all_giant_steps() {
+        let spec = |strategy| PlanSpec { strategy, ..PlanSpec::default() };
+        for stride in [1, 8] {
+            let chosen = |strategy: Strategy| powers_of_five((0..64).map(|e| e * stride), &spec(strategy));
+            let [known, horner] =
+                [Strategy::BABY_GIANT, Strategy::BABY_HORNER].map(|strategy| chosen(strategy.with_babies(8)));
+            assert_eq!([known.method.keys().len(), horner.method.keys().len()], [14, 8], "stride {stride}");
+            let operations = |chosen: &Chosen| {
+                let count = &chosen.count;
+                [count.hoists, count.hoisted_automorphisms, count.extended_automorphisms, count.mod_downs]
+            };
+            assert_eq!(operations(&horner), operations(&known));
+            assert_eq!(operations(&known), [1, 7, 7, 1]);
+        }
+    }
+
+    #[test]
+    fn two_keys_and_one_for_the_first_power_serve_a_stage() {
+        for stride in [1, 4] {
+            let around = || (0..63).map(|k| (1024 - 31 * stride + k * stride) % 1024);
+            let few = PlanSpec { max_keys: Some(3), ..PlanSpec::default() };
+            let (most, few) = (powers_of_five(around(), &PlanSpec::default()), powers_of_five(around(), &few));
+            assert_eq!((few.method.keys().len(), few.count.constant_products), (3, 63), "stride {stride}");
+            assert!(few.price < 2.0 * most.price, "{} instead of {}", few.price, most.price);
+        }
+    }
 }
