@@ -6,12 +6,12 @@ mod layer;
 
 use windlass::circuits::{Polynomial, TracePlan};
 use windlass::needs::KeyRequest;
-use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Decryptor, Encryptor};
+use windlass::schemes::ckks::{Ciphertext, Complex64, Decryptor, Encryptor};
 use windlass::wire::ApproximateCiphertextV1;
 use windlass::{Approximate, Client, Context, Error, NeedsKeys, Server, Switching};
 
 use super::dice::Dice;
-use super::drawn::{Matrix, numbers, spec, total};
+use super::drawn::{Matrix, numbers, refresh_spec, spec, total};
 use super::judge::{Fault, Judge};
 use layer::Layer;
 
@@ -47,15 +47,23 @@ struct World {
 /// Runs one circuit.
 pub fn run(mut dice: Dice, mut judge: Judge) -> Judge {
     judge.counts.approximate += 1;
-    let spec = spec(&mut dice);
-    judge.note(format!("{spec:?}"));
-    let spare = judge.clone();
-    match World::new(dice, judge, &spec) {
+    let context = match dice.once_in(8) {
+        true => refresh_spec(&mut dice).and_then(|spec| {
+            judge.note(format!("{spec:?}"));
+            Context::refreshing(&spec)
+        }),
+        false => {
+            let spec = spec(&mut dice);
+            judge.note(format!("{spec:?}"));
+            Context::approximate(&spec)
+        }
+    };
+    let mut spare = judge.clone();
+    match context.and_then(|context| World::new(dice, judge, context)) {
         Ok(world) => world.work(),
         Err(error) => {
-            let mut judge = spare;
-            judge.refusal(false, format!("approximate context: {error}"));
-            judge
+            spare.refusal(false, format!("approximate context: {error}"));
+            spare
         }
     }
 }
@@ -65,8 +73,7 @@ fn zip(a: &[Complex64], b: &[Complex64], f: impl Fn(Complex64, Complex64) -> Com
 }
 
 impl World {
-    fn new(mut dice: Dice, judge: Judge, spec: &CkksSpec) -> Result<Self, Error> {
-        let context = Context::approximate(spec)?;
+    fn new(mut dice: Dice, judge: Judge, context: Context<Approximate>) -> Result<Self, Error> {
         let matrix = Matrix::draw(&mut dice, &context)?;
         let layer = Layer::draw(&mut dice, &context)?;
         let ckks = context.ckks();
@@ -77,10 +84,13 @@ impl World {
         units.extend(total.required_keys());
         units.extend(layer.plan.required_keys());
         let keys = KeyRequest::none("a random circuit").with_relinearisation().with_galois(units);
-        let (client, server) = context.generate_keys_from_seed([&keys as &dyn NeedsKeys], dice.word())?;
+        let refresh = if ckks.spec().refresh_levels.is_empty() { None } else { Some(context.refresh()?) };
+        let mut needs: Vec<&dyn NeedsKeys> = vec![&keys];
+        needs.extend(refresh.as_ref().map(|refresh| refresh as &dyn NeedsKeys));
+        let (client, server) = context.generate_keys_from_seed(needs, dice.word())?;
         let (encryptor, decryptor) = (client.encryptor()?, client.decryptor()?);
-        let base: u32 = spec.base_prime_bits.iter().sum();
-        let room = f64::from(base - spec.scale_bits) - 3.0;
+        let base: u32 = ckks.spec().base_prime_bits.iter().sum();
+        let room = f64::from(base - ckks.spec().scale_bits) - 3.0;
         let values = Vec::new();
         Ok(Self { dice, judge, context, client, server, encryptor, decryptor, matrix, layer, total, values, room })
     }
@@ -197,6 +207,9 @@ impl World {
         if self.dice.is_adversarial() && self.dice.once_in(4) {
             return self.adversary();
         }
+        if !self.context.ckks().spec().refresh_levels.is_empty() && self.dice.once_in(4) {
+            return self.refresh();
+        }
         match self.dice.below(17) {
             15..=16 => self.on_entries(),
             0 => self.fresh(),
@@ -212,6 +225,26 @@ impl World {
             11 => self.polynomial(),
             _ => self.file(),
         }
+    }
+
+    /// New levels, unless values are too large or too many.
+    fn refresh(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        self.judge.operation("refresh");
+        let outcome = self.server.refresh(&a.ct);
+        let bound = a.ct.magnitude().max(a.ct.rest_magnitude());
+        let is_refused = match &outcome {
+            Err(Error::BoundTooLarge { most, .. }) => bound > *most,
+            Err(Error::SlotCount { most, .. }) => a.slots.len() > *most,
+            _ => false,
+        };
+        if is_refused {
+            self.judge.refusal(true, "refused by its bound or its slots");
+            return Ok(());
+        }
+        // The error of the sine is the same for the same message.
+        self.settle(outcome, (a.slots, true), a.ct.magnitude(), a.ct.depth_left());
+        Ok(())
     }
 
     fn sum(&mut self) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! What approximate circuits are made of: parameters, numbers, a matrix, the sum of all slots.
 
+use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::circuits::{ComplexMap, ComplexSlots, LinearPlan, PlanSpec, SlotSums, Strategy, TracePlan, TraceSpec};
 use windlass::rlwe::{Assurance, SecretDistribution};
 use windlass::schemes::ckks::{CkksSpec, Complex64};
@@ -37,6 +38,30 @@ pub fn spec(dice: &mut Dice) -> CkksSpec {
         assurance: Assurance::Insecure { name: "insecure_hammer".into() },
         refresh_levels: Vec::new(),
     }
+}
+
+/// Parameters of a refresh in a small ring.
+pub fn refresh_spec(dice: &mut Dice) -> Result<RefreshSpec, Error> {
+    let n: usize = 64 << dice.below(3);
+    let slots = n / 2 >> dice.below(4);
+    let stages = slots.ilog2() as usize;
+    let mut split = || {
+        let maps = 1 + dice.index(3);
+        (0..maps).map(|k| stages * (k + 1) / maps - stages * k / maps).collect::<Vec<_>>()
+    };
+    let (to_slots, to_coefficients) = (split(), split());
+    let spec = RefreshSpec {
+        n,
+        slots,
+        to_slots,
+        to_coefficients,
+        depth: 1 + dice.index(4),
+        arcsine: dice.once_in(2),
+        max_keys: if dice.once_in(2) { Some(3) } else { None },
+        ephemeral_weight: 8 + dice.below(n as u64 / 8) as u32,
+        ..RefreshSpec::preset("insecure_toy_refresh_1024")?
+    };
+    spec.with_sine_precision(18.0 + dice.below(10) as f64)
 }
 
 /// Numbers of absolute value up to a bound.
