@@ -99,7 +99,7 @@ impl CkksSpec {
                     assurance: Assurance::Secure,
                     refresh_levels: Vec::new(),
                 };
-                match RlweParams::new(&spec.to_rlwe()) {
+                match spec.to_params() {
                     Ok(_) => return Ok(spec),
                     Err(error) => reason = error.to_string(),
                 }
@@ -144,15 +144,20 @@ impl CkksSpec {
         Ok(limits.check("the size of the base primes in bits", base)?)
     }
 
-    /// The parameters of the layer below, validated. Levels of a refresh drop primes of different
-    /// sizes: digits are then made by size.
-    fn params(&self) -> Result<RlweParams> {
+    /// The parameters of the layer below, validated: those of every context of this specification.
+    /// Levels of a refresh drop primes of different sizes. Digits of key switches are then made by
+    /// size, which [`Self::to_rlwe`] cannot say.
+    ///
+    /// # Errors
+    /// As [`CkksContext::new`].
+    pub fn to_params(&self) -> Result<RlweParams> {
+        self.check()?;
         let spec = self.to_rlwe();
         let by_size = !self.refresh_levels.is_empty();
         Ok(if by_size { RlweParams::with_digits_by_size(&spec)? } else { RlweParams::new(&spec)? })
     }
 
-    /// The parameters of the layer below.
+    /// What the layer below makes parameters of; [`Self::to_params`] makes them.
     pub fn to_rlwe(&self) -> RlweSpec {
         let mut q_prime_bits = self.base_prime_bits.clone();
         q_prime_bits.extend(std::iter::repeat_n(self.scale_bits, self.depth));
@@ -235,8 +240,7 @@ impl CkksContext {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
-        spec.check()?;
-        let rlwe = Context::with_isa(spec.params()?, isa)?;
+        let rlwe = Context::with_isa(spec.to_params()?, isa)?;
         let scaling = (spec.scale_bits, spec.base_prime_bits.len(), spec.depth, spec.refresh_levels.clone());
         CONTEXTS.get_or_build((rlwe.params().id(), isa, scaling), || Self::build(rlwe, spec))
     }
