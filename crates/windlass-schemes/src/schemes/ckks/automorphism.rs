@@ -16,6 +16,7 @@ use super::slot_error::Source;
 use crate::error::{Error, Result};
 use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
+use crate::schemes::refreshing::AutoRefresh;
 use crate::switching::{Arithmetic, Switching};
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of constants there.
@@ -141,7 +142,7 @@ impl Arithmetic for Engine {
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(Cow::Borrowed(a), b, false)
+        self.add(a, b)
     }
 
     fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -153,6 +154,14 @@ impl Arithmetic for Engine {
         let a = self.lowered(a, c.level)?;
         self.check_constant(c, a.level())?;
         self.times(&a, &c.values, c.factor)
+    }
+
+    fn with_refreshes(
+        &self,
+        input: &Ciphertext,
+        circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
+    ) -> Result<Ciphertext> {
+        self.circuit_with_refreshes(input, circuit)
     }
 }
 

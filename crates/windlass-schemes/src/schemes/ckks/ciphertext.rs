@@ -84,6 +84,25 @@ impl Ciphertext {
         self.context.depth_at(self.level())
     }
 
+    /// How many products in sequence there is room for: [`Self::depth_left`] without the rescaling that
+    /// a product still needs for itself.
+    pub fn products_left(&self) -> usize {
+        self.depth_left().saturating_sub(usize::from(self.info.degree > 1))
+    }
+
+    /// Bits of the modulus that rescalings may still drop beside its own; below 0 for a product that has
+    /// no level left for its own.
+    #[doc(hidden)]
+    pub fn headroom_bits(&self) -> f64 {
+        let (rlwe, base) = (self.context.rlwe(), self.context.base_level());
+        let bits = |level: usize| rlwe.log2_modulus(level) - rlwe.log2_modulus(base);
+        match (self.info.degree, self.context.level_below(self.level())) {
+            (1, _) => bits(self.level()),
+            (_, Some(below)) => bits(below),
+            (_, None) => -1.0,
+        }
+    }
+
     /// The number of slots.
     pub fn slots(&self) -> usize {
         self.info.slots()
