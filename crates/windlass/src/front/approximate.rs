@@ -112,26 +112,6 @@ impl Server<Approximate> {
     }
 }
 
-impl Server<Approximate> {
-    /// The same message with new levels, those of a fresh ciphertext. The error that it adds is in the
-    /// estimates of the result ([`ckks::Ciphertext::precision_bits`]); before anything runs,
-    /// [`RefreshPlan::error`](crate::bootstrap::approximate::RefreshPlan::error) says it.
-    ///
-    /// Cost: the first call converts the constants of the maps.
-    ///
-    /// **Warning.** A message above the stated bound of the ciphertext
-    /// ([`ckks::Ciphertext::magnitude`]) gives a wrong result: the bound says how much of the
-    /// modulus the message takes, and the refresh removes the rest.
-    ///
-    /// # Errors
-    /// [`Error::MissingBootstrappingKeys`] unless the keys were generated for a refresh
-    /// ([`Context::refresh`]); [`Error::SlotCount`] for more slots than it has;
-    /// [`Error::BoundTooLarge`] if the bound on the values is larger than a refresh allows.
-    pub fn refresh(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.refreshers().of_slots(a.slots())?.refresh(a)
-    }
-}
-
 /// The values as complex numbers, padded with zeros to the slots of a ciphertext.
 fn filled(a: &ckks::Ciphertext, values: &[f64]) -> Result<Vec<Complex64>> {
     let (got, expected) = (values.len(), a.slots());

@@ -304,6 +304,27 @@ impl Context<Approximate> {
         Ok(Self::of(ApproximateSetting { context, files, refresh: Some(plan) }))
     }
 
+    /// A context from the text of [`Self::to_json`]: parameters alone ([`CkksSpec::to_json`]), or those of
+    /// a refresh ([`RefreshSpec::to_json`]).
+    ///
+    /// # Errors
+    /// As [`CkksSpec::from_json`] and [`Self::approximate`], or [`RefreshSpec::from_json`] and
+    /// [`Self::refreshing`].
+    pub fn approximate_from_json(text: &str) -> Result<Self> {
+        match RefreshSpec::is_json(text) {
+            true => Self::refreshing(&RefreshSpec::from_json(text)?),
+            false => Self::approximate(&CkksSpec::from_json(text)?),
+        }
+    }
+
+    /// The parameters as JSON, with the refresh that they are made for if there is one.
+    pub fn to_json(&self) -> String {
+        match &self.setting.refresh {
+            Some(plan) => plan.spec().to_json(),
+            None => self.ckks().spec().to_json(),
+        }
+    }
+
     /// The refresh that the parameters are made for: what [`Self::generate_keys`] takes, with its
     /// levels, keys and error.
     ///

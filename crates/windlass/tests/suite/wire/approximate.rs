@@ -82,7 +82,7 @@ fn ciphertexts_and_keys_come_back_and_work() {
     let public: PublicKey = through_bytes(context.files(), &made.client.public_key().unwrap());
     let encryptor = Encryptor::new(context.ckks(), Arc::new(public)).unwrap();
     let fresh = encryptor.encrypt(&message(), &mut ChaCha20Rng::from_seed([6; 32])).unwrap();
-    let server = context.server_from_keys(Arc::new(keys)).unwrap();
+    let server = context.server_from_keys(Arc::new(keys), Vec::new()).unwrap();
     let product = server.multiply(&fresh, &seeded).unwrap();
     check(&context, secret(), &server.engine().rescale(&product).unwrap(), &squares());
 }
