@@ -2,7 +2,7 @@
 
 use windlass_rlwe::SecurityEstimate;
 
-use super::short;
+use super::number::short;
 
 /// Why a bootstrapping was refused. All refusals occur before the first operation, except
 /// [`BootstrapError::Cancelled`] and, rarely, [`BootstrapError::CapacityTooLow`].

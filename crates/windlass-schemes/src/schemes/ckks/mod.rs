@@ -30,7 +30,7 @@ mod slot_error;
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
 #[doc(hidden)]
-pub use ciphertext::FiledInfo;
+pub use ciphertext::{FiledInfo, states_most};
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec, RefreshLevel};
 pub use engine::Engine;

@@ -6,7 +6,9 @@ use windlass::bootstrap::BootstrapError;
 use windlass::bootstrap::approximate::{RefreshKeys, RefreshSpec};
 use windlass::needs::Products;
 use windlass::rlwe::{EvaluationKeys, SecretKey};
-use windlass::wire::{FileContext, Kind, RefreshContext, Wire, WireError, open, seal, to_payload};
+use windlass::wire::{
+    ApproximateCiphertextV1, FileContext, Kind, RefreshContext, Wire, WireError, open, seal, to_payload,
+};
 use windlass::{Approximate, Client, Context, Error, Server};
 
 use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes, write_missing};
@@ -150,6 +152,59 @@ fn golden_files_of_version_2_stay_readable() {
     let own: RefreshKeys = golden("refresh-keys", &files(&context));
     let evaluation = Arc::clone(server.engine().keys());
     check(&client, &context.server_from_keys(evaluation, vec![(plan, own)]).unwrap());
+}
+
+/// An ephemeral secret in whose refreshes rare integers leave the largest errors.
+fn dense() -> Context<Approximate> {
+    let (to_slots, to_coefficients) = (vec![3, 3], vec![3, 3]);
+    let spec = RefreshSpec { n: 128, slots: 64, to_slots, to_coefficients, ephemeral_weight: 32, ..spec(16) };
+    Context::refreshing(&spec).unwrap()
+}
+
+/// A refreshed ciphertext states as much in a file as before: its rare errors are apart from the others.
+#[test]
+fn refreshed_ciphertexts_state_the_same_in_files() {
+    let context = dense();
+    let (client, server) = sides(&context);
+    let refreshed = server.refresh(&client.encrypt(&[0.5; 16]).unwrap()).unwrap();
+    let product = server.square(&refreshed).unwrap();
+    let entries = server.refresh(&client.encrypt(&[0.5; 3]).unwrap()).unwrap();
+    for (sent, flags) in [(&refreshed, 2 + 8), (&product, 2 + 8), (&entries, 2 + 4 + 8)] {
+        let stored = ApproximateCiphertextV1::new(sent.clone());
+        let whole = to_payload(context.files(), &stored);
+        assert_eq!(whole[1], flags);
+        let back = through_bytes(context.files(), &stored).into_ciphertext();
+        let [now, then] = [&back, sent].map(|ct| [ct.precision_bits(), ct.error_bound().log2()]);
+        assert!((now[0] - then[0]).abs() < 0.1 && (now[1] - then[1]).abs() < 0.1, "{now:?} {then:?}");
+        assert_eq!(to_payload(context.files(), &ApproximateCiphertextV1::new(back)), whole);
+        // Behind the two figures of the own slots.
+        let [fresh, rest] = [32, 40].map(|at| f64::from_le_bytes(whole[at..at + 8].try_into().unwrap()));
+        for bad in [0.0, 72.0 * (fresh + rest), f64::NAN, f64::INFINITY, -1.0] {
+            let mut payload = whole.to_vec();
+            payload[48..56].copy_from_slice(&bad.to_le_bytes());
+            let error = decode::<_, ApproximateCiphertextV1>(context.files(), &payload).unwrap_err();
+            assert_eq!(error, WireError::Malformed { what: "largest error of the own slots" }.into());
+        }
+        let again = |payload: &[u8]| {
+            decode::<_, ApproximateCiphertextV1>(context.files(), payload)
+                .map(|ct| to_payload(context.files(), &ct).to_vec())
+        };
+        reject_damage(&label(Kind::ApproximateCiphertext, context.files()), &whole, &again);
+    }
+}
+
+#[test]
+fn golden_files_of_refreshed_ciphertexts_stay_readable() {
+    let context = dense();
+    write_missing("ckks-ciphertext-refreshed", context.files(), || {
+        let (client, server) = sides(&context);
+        ApproximateCiphertextV1::new(server.refresh(&client.encrypt(&[0.5, -0.25]).unwrap()).unwrap())
+    });
+    let refreshed: ApproximateCiphertextV1 = golden("ckks-ciphertext-refreshed", context.files());
+    let (ct, payload) = (refreshed.ciphertext(), to_payload(context.files(), &refreshed));
+    assert_eq!((payload[1], ct.slots(), ct.depth_left()), (2 + 8, 2, 3));
+    assert!((24.0..27.0).contains(&ct.precision_bits()), "{}", ct.precision_bits());
+    assert!((-14.0..-10.0).contains(&ct.error_bound().log2()), "{}", ct.error_bound().log2());
 }
 
 #[test]
