@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 1 << 16;
 /// The version that is written.
 const VERSION: u32 = 1;
 
-/// The first field, by which the text is told from that of other parameters.
+/// The first field, which no other parameters have.
 const MARK: &str = "\"windlass_ckks_refresh\"";
 
 /// What a refresh is made from, in JSON; what follows from it is computed again.

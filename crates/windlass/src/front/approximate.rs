@@ -10,7 +10,11 @@ use crate::error::{Error, Result};
 use crate::schemes::ckks::{self, Complex64, complex};
 
 /// Slots hold real and complex numbers. A product is rescaled when it is next used, so callers do
-/// not manage levels.
+/// not manage levels. A server with the keys of a refresh ([`Context::refresh`]) refreshes an operand that
+/// has too few levels for an operation.
+///
+/// **Warning.** Such a refresh relies on the stated bound of the operand ([`ckks::Ciphertext::magnitude`]),
+/// as one that is called does ([`Server::refresh`]).
 impl Server<Approximate> {
     /// `a + b`, slot by slot. The shorter vector is repeated.
     ///

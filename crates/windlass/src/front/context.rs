@@ -278,7 +278,7 @@ impl Context<Approximate> {
     }
 
     /// A context for real and complex numbers whose ciphertexts can be refreshed. Its keys are those
-    /// of [`Self::refresh`] and of what else is computed.
+    /// of [`Self::refresh`] and of what else is computed. A server with them refreshes by itself.
     ///
     /// ```
     /// use windlass::Context;
@@ -288,8 +288,7 @@ impl Context<Approximate> {
     /// let (client, server) = context.generate_keys([&context.refresh()?])?;
     /// let mut x = client.encrypt(&[0.5, -0.25])?;
     /// for _ in 0..5 {
-    ///     x = if x.depth_left() == 0 { server.refresh(&x)? } else { x };
-    ///     x = server.engine().rescale(&server.multiply_real(&x, 0.9)?)?;
+    ///     x = server.multiply_real(&x, 0.9)?; // three levels, and a refresh in between
     /// }
     /// assert!((client.decrypt(&x)?[0] - 0.5 * 0.9f64.powi(5)).abs() < 1e-5);
     /// # Ok::<(), windlass::Error>(())
