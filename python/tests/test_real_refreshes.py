@@ -280,7 +280,7 @@ def test_threads(real: World, keep_threads: None) -> None:
     for threads in (1, 2):
         wl.set_threads(threads)
         images.append(real.decrypt(x.refresh(progress=False)))
-    np.testing.assert_array_equal(*images)
+    np.testing.assert_array_equal(images[0], images[1])
 
 
 def test_interrupts_stop_a_refresh(script: Script) -> None:
