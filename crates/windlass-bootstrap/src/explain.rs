@@ -104,7 +104,7 @@ impl BootstrapPlan {
         );
         let keys = self.required_keys().len();
         let size = file_sizes::in_words(self.key_bytes().evaluation_memory);
-        text.push_str(&lines_of(&self.stages()));
+        text.push_str(&lines_of(self.stages()));
         let (needs, leaves) = (self.least_input_bits(), self.output_bits());
         let last = format!(
             "needs {needs:.0} bits, leaves {leaves:.0}; {keys} Galois keys, {size} with the relinearisation key"

@@ -1,7 +1,6 @@
 //! Arithmetic, rotations and conjugation, prepared constants, and what key switches do to the
 //! metadata.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use num_complex::Complex64;

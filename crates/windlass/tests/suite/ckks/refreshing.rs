@@ -91,7 +91,7 @@ fn circuits_refresh_their_input() {
     let x = spent(&client, &server, &values());
     let image: Vec<f64> = rows.iter().map(|row| row.iter().zip(values()).map(|(a, b)| a * b).sum()).collect();
     check(&client, &server.apply(&matrix, &x).unwrap(), &image);
-    let grid = server.apply_grid(&matrix, &[x.clone()]).unwrap();
+    let grid = server.apply_grid(&matrix, std::slice::from_ref(&x)).unwrap();
     check(&client, &grid[0], &image);
     for each in server.apply_each(matrix.products(), &[x.clone(), client.encrypt(&values()).unwrap()]).unwrap() {
         check(&client, &each, &image);
