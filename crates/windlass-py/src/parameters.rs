@@ -215,7 +215,7 @@ pub fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlwePa
     dict.set_item("digits", rlwe.digits())?;
     dict.set_item("depth", spec.depth)?;
     dict.set_item("scale_bits", spec.scale_bits)?;
-    dict.set_item("sizes", loads(py, &serde_json::to_string(&rlwe.key_sizes()).unwrap_or_default())?)?;
+    dict.set_item("sizes", loads(py, &serde_json::to_string(&spec.key_sizes(rlwe)).unwrap_or_default())?)?;
     Ok(dict)
 }
 

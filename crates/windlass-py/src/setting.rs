@@ -105,7 +105,10 @@ impl Setting {
     }
 
     pub fn sizes(&self) -> KeySizes {
-        self.rlwe().key_sizes()
+        match &self.kind {
+            Kind::Exact(_) => self.rlwe().key_sizes(),
+            Kind::Approximate(context) => context.ckks().spec().key_sizes(self.rlwe()),
+        }
     }
 
     /// What names the context in messages.

@@ -393,7 +393,10 @@ impl fmt::Display for Context<Approximate> {
         writeln!(f, "{:<22}2^{}, {} rescalings", "scale", spec.scale_bits, spec.depth)?;
         let (q, p) = (rlwe.log2_modulus(rlwe.top_level()), params.log2_p());
         writeln!(f, "{:<22}{q:.1}, {p:.1}", "log2 Q, log2 P")?;
-        let sizes = params.key_sizes();
+        if let Some(plan) = &self.setting.refresh {
+            writeln!(f, "{:<22}of up to {} slots, to all rescalings", "refresh", plan.spec().slots)?;
+        }
+        let sizes = spec.key_sizes(params);
         writeln!(f, "{:<22}{} bytes in memory", "ciphertext", sizes.ciphertext_memory)?;
         writeln!(f, "{:<22}{} bytes in memory", "one switching key", sizes.switching_key_memory)
     }

@@ -4,11 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Assurance, Context, Limits, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{
+    Assurance, Context, KeySizes, Limits, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution,
+};
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
 use crate::error::{Error, Result};
+use crate::file_sizes::packed_len;
 
 /// What determines a CKKS parameter set.
 #[derive(Debug, Clone, PartialEq)]
@@ -155,6 +158,19 @@ impl CkksSpec {
         let spec = self.to_rlwe();
         let by_size = !self.refresh_levels.is_empty();
         Ok(if by_size { RlweParams::with_digits_by_size(&spec)? } else { RlweParams::new(&spec)? })
+    }
+
+    /// Sizes of keys and ciphertexts under the parameters of [`Self::to_params`]. Ciphertexts are those of
+    /// callers, below the levels of a refresh.
+    pub fn key_sizes(&self, params: &RlweParams) -> KeySizes {
+        let (n, callers) = (params.n(), &params.q_primes()[..self.base_prime_bits.len() + self.depth]);
+        let packed: u64 = callers.iter().map(|q| packed_len(n, q.value()) as u64).sum();
+        KeySizes {
+            ciphertext_memory: 2 * 8 * (callers.len() * n) as u64,
+            ciphertext_disk: 2 * packed,
+            fresh_ciphertext_disk: packed + 32,
+            ..params.key_sizes()
+        }
     }
 
     /// What the layer below makes parameters of; [`Self::to_params`] makes them.

@@ -70,11 +70,14 @@ fn keys_come_back_and_work() {
 #[test]
 fn sizes_are_foreseen() {
     let context = context();
-    let (_, server) = sides(&context);
+    let (client, server) = sides(&context);
     let (evaluation, own) = server.to_bytes().unwrap();
     let sizes = context.refresh().unwrap().key_bytes();
     assert_eq!([evaluation.len() as u64, own[0].len() as u64], [sizes.evaluation, sizes.bootstrap]);
     assert_eq!(server.engine().keys().bytes() as u64, sizes.evaluation_memory);
+    let fresh = client.encrypt(&[0.5]).unwrap();
+    let spec = context.ckks().spec();
+    assert_eq!(fresh.bytes() as u64, spec.key_sizes(&spec.to_params().unwrap()).ciphertext_memory);
     let payload = to_payload(&files(&context), &keys(&server));
     assert_eq!(payload.len() as u64, <RefreshKeys as Wire<_>>::limit(&files(&context)), "all are of one length");
     assert!(2 * payload.len() < keys(&server).bytes() * 50 / 64 + 400, "{} bytes", payload.len());
