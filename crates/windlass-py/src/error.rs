@@ -35,7 +35,7 @@ pub fn plain(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
 const WORDS: [(&str, &str); 28] = [
     ("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)"),
     (
-        "give the plan of context.bootstrapping() to context.generate_keys",
+        "give the plan of context.bootstrapping(), or of context.refresh() for CKKS, to context.generate_keys",
         "name context.bootstrapping() when the keys are made: context.generate_keys(bootstrapping, ...)",
     ),
     (

@@ -48,7 +48,7 @@ pub enum Error {
     },
     /// A refresh was requested, but no bootstrapping keys were generated.
     #[error(
-        "the server holds no bootstrapping keys; give the plan of context.bootstrapping() to context.generate_keys"
+        "the server holds no bootstrapping keys; give the plan of context.bootstrapping(), or of context.refresh() for CKKS, to context.generate_keys"
     )]
     MissingBootstrappingKeys,
     /// The evaluation keys hold no relinearisation key.

@@ -13,7 +13,7 @@ use super::needs::KeyRequest;
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::approximate::{RefreshPlan, RefreshSpec};
 use crate::bootstrap::maps::ordered_hypercube;
-use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
+use crate::bootstrap::{BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
 use crate::circuits::linear::{ComplexSlots, CostModel};
 use crate::error::{Error, Result, check_same_order};
 use crate::params::{ParamSpec, Params};
@@ -328,9 +328,13 @@ impl Context<Approximate> {
     /// levels, keys and error.
     ///
     /// # Errors
-    /// [`Error::MissingBootstrappingKeys`] unless the context is one of [`Self::refreshing`].
+    /// [`Error::Bootstrap`] if the parameters have no levels for a refresh: unless the context is one of
+    /// [`Self::refreshing`].
     pub fn refresh(&self) -> Result<Arc<RefreshPlan>> {
-        self.setting.refresh.clone().ok_or(Error::MissingBootstrappingKeys)
+        self.setting.refresh.clone().ok_or_else(|| {
+            let what = "these parameters have no levels for a refresh; make the context with Context::refreshing";
+            BootstrapError::Unsupported { what: what.into() }.into()
+        })
     }
 
     /// The wire context: what files of this context are checked against.
