@@ -1,11 +1,16 @@
 //! Operations of CKKS servers: arithmetic, rotation and conjugation of vectors of real and complex
 //! numbers.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 #[cfg(doc)]
 use super::context::Context;
 use super::family::Approximate;
 use super::needs::Products;
 use super::server::Server;
+use crate::bootstrap::Progress;
+use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan, Refresher};
 use crate::error::{Error, Result};
 use crate::schemes::ckks::{self, Complex64, complex};
 
@@ -113,6 +118,37 @@ impl Server<Approximate> {
     pub fn conjugate(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
         self.check_keys(&self.context().conjugation(), a.level())?;
         self.engine().conjugate(a)
+    }
+}
+
+impl Server<Approximate> {
+    /// The refreshes of this server, with their keys.
+    pub fn refreshes(&self) -> impl Iterator<Item = (&Arc<RefreshPlan>, &RefreshKeys)> {
+        self.refreshers().plans_and_keys()
+    }
+
+    /// The refresher of the layer below for ciphertexts of so many slots: that of the smallest refresh
+    /// that takes them.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn refresher(&self, slots: usize) -> Result<&Refresher> {
+        self.refreshers().of_slots(slots)
+    }
+
+    /// [`Self::refresh`] for each ciphertext of a list, in order. `observe` is called before each stage
+    /// and once after the last ([`Progress`]), and may stop the refresh before the stage. Reports count
+    /// over adjacent ciphertexts of one refresh.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`], before any work if it is true of any ciphertext; [`Error::Cancelled`] after a
+    /// `Break`.
+    pub fn refresh_list(
+        &self,
+        list: &[ckks::Ciphertext],
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<ckks::Ciphertext>> {
+        self.refreshers().refresh_list(list, &mut observe)
     }
 }
 

@@ -1,23 +1,21 @@
 //! Servers: evaluation keys, and the computations that they allow.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::circuit::{Circuit, GridCircuit, ListCircuit};
 use super::context::Context;
-use super::family::{Approximate, Exact, ExactFamily, Family};
+use super::family::{Exact, ExactFamily, Family};
 use super::kept::{Kept, Prepared};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::Integer;
-use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan, Refresher};
-use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress, RefreshOptions};
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, RefreshOptions};
 #[cfg(doc)]
 use crate::circuits::LinearPlan;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
-use crate::schemes::{Ciphertext, Refresh, ckks};
+use crate::schemes::{Ciphertext, Refresh};
 use crate::switching::Arithmetic;
 
 /// The side that computes: it holds evaluation keys, and nothing secret.
@@ -49,6 +47,10 @@ impl<F: Family> Server<F> {
     /// The evaluator of the layer below, on which all circuits run.
     pub fn engine(&self) -> &F::Engine {
         &self.engine
+    }
+
+    pub(super) fn refreshers(&self) -> &F::Refreshers {
+        &self.refreshers
     }
 
     /// Runs a circuit on its input: a ciphertext, a pair of ciphertexts, or as the circuit says.
@@ -360,37 +362,6 @@ where
     /// As [`Self::refresh`].
     pub fn refresh_all(&self, list: &[CiphertextOf<F>]) -> Result<Vec<CiphertextOf<F>>> {
         self.refreshers.refresh_all(list)
-    }
-}
-
-impl Server<Approximate> {
-    /// The refreshes of this server, with their keys.
-    pub fn refreshes(&self) -> impl Iterator<Item = (&Arc<RefreshPlan>, &RefreshKeys)> {
-        self.refreshers.plans_and_keys()
-    }
-
-    /// The refresher of the layer below for ciphertexts of so many slots: that of the smallest refresh
-    /// that takes them.
-    ///
-    /// # Errors
-    /// As [`Self::refresh`].
-    pub fn refresher(&self, slots: usize) -> Result<&Refresher> {
-        self.refreshers.of_slots(slots)
-    }
-
-    /// [`Self::refresh`] for each ciphertext of a list, in order. `observe` is called before each stage
-    /// and once after the last ([`Progress`]), and may stop the refresh before the stage. Reports count
-    /// over adjacent ciphertexts of one refresh.
-    ///
-    /// # Errors
-    /// As [`Self::refresh`], before any work if it is true of any ciphertext; [`Error::Cancelled`] after a
-    /// `Break`.
-    pub fn refresh_list(
-        &self,
-        list: &[ckks::Ciphertext],
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<Vec<ckks::Ciphertext>> {
-        self.refreshers.refresh_list(list, &mut observe)
     }
 }
 
