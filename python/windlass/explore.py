@@ -314,9 +314,10 @@ def _presets(
     """Choose the named sets that may suffice, by their parameters."""
     found = []
     for name in names:
-        own = preset_parameters(name, scheme=scheme)
-        if own["p"] ** own["r"] != modulus or own["slots"] < slots:
+        own = preset_parameters(name)
+        if own["scheme"] == "CKKS" or own["p"] ** own["r"] != modulus or own["slots"] < slots:
             continue
+        own = preset_parameters(name, scheme=scheme)
         boots = "boot" in name or name.startswith("paper")
         wanted = not own["secure"] if insecure else own["secure"]
         if wanted and (boots if bootstrapping else own["depth"] >= depth and not boots):
@@ -395,7 +396,7 @@ def explore(
     """
     if modulus is None:
         if bootstrapping:
-            raise ParameterError("CKKS contexts do not bootstrap: give a modulus")
+            raise ParameterError("refreshes of CKKS cannot be compared yet: give a modulus")
         named, plans = [], [_approximate(depth, scale) for scale in _SCALES]
     else:
         known = presets() if names is None else names

@@ -357,12 +357,17 @@ def bootstrapping(plan: Bootstrapping) -> Figure:
     stages: list[dict[str, Any]] = [dict(stage) for stage in plan.stages()]
     names = [_short(str(stage["name"])) for stage in stages]
     keys = [len(stage["keys"]) for stage in stages]
-    seconds = plan.estimated_seconds()
-    title = (
-        f"{'packed' if plan.packed else 'thin'} bootstrapping: takes {plan.least_input_bits:.0f} "
-        f"bits, leaves {plan.output_bits:.0f}; {len(plan.required_keys)} keys, "
-        f"about {seconds:.2g} s on one thread"
-    )
+    if plan.context.scheme == "CKKS":
+        title = (
+            f"refresh of CKKS: leaves {plan.output_bits:.0f} bits, "
+            f"error 2^-{plan.precision_bits:.1f}; {len(plan.required_keys)} keys"
+        )
+    else:
+        title = (
+            f"{'packed' if plan.packed else 'thin'} bootstrapping: takes "
+            f"{plan.least_input_bits:.0f} bits, leaves {plan.output_bits:.0f}; "
+            f"{len(plan.required_keys)} keys, about {plan.estimated_seconds():.2g} s on one thread"
+        )
     own = figure(11, 4.2, title)
     capacity, lower = own.subplots(1, 2, width_ratios=[2, 1])
 

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use windlass_circuits::{CostModel, LinearPlan};
 use windlass_ring::kernels::{Isa, Modulus};
 use windlass_ring::{Basis, Ring};
+use windlass_rlwe::RlweParams;
 use windlass_schemes::error::Result;
 use windlass_schemes::file_sizes::{OVERHEAD, packed_len};
 
 use super::bootstrap_plan::BootstrapPlan;
+use super::encapsulation::InputModulus;
 use super::partition::constant_bytes;
 use super::pipeline::{Parts, Separation, Step};
 use super::stage::StageName;
@@ -28,18 +30,16 @@ pub struct KeyBytes {
     pub evaluation_memory: u64,
 }
 
-impl BootstrapPlan {
-    /// Sizes of the keys that [`Self::add_keys`] and [`super::BootstrapKeys::generate`] will make,
-    /// exactly as their files will be.
-    pub fn key_bytes(&self) -> KeyBytes {
+impl KeyBytes {
+    /// Of a Galois or relinearisation key for each of these levels, and of the keys that meet a
+    /// ciphertext at `input`.
+    pub(super) fn of(params: &RlweParams, levels: impl IntoIterator<Item = usize>, input: &InputModulus) -> Self {
         const SEED: u64 = 32;
         const KEY_FIELDS: u64 = 8 + 2 + SEED;
-        let (params, n) = (self.params(), self.params().n());
+        let n = params.n();
         let packed = |primes: &[Modulus]| primes.iter().map(|q| packed_len(n, q.value()) as u64).sum::<u64>();
         let of = |basis: &Basis| basis.indices().map(|i| packed(&params.q_primes()[i..=i])).sum::<u64>();
-        let (top, special) = (params.top_level(), params.special_primes());
-        let mut levels: Vec<usize> = self.required_key_levels().into_iter().map(|(_, level)| level).collect();
-        levels.push(top);
+        let special = params.special_primes();
         let (mut evaluation, mut evaluation_memory) = (4, 0);
         for level in levels {
             let basis = params.levels().covering(level);
@@ -47,18 +47,27 @@ impl BootstrapPlan {
             evaluation += KEY_FIELDS + digits * (of(basis) + packed(special));
             evaluation_memory += digits * 2 * constant_bytes(params, level) as u64;
         }
-        let [input, own] = self.input().shape();
-        let pair = SEED + of(params.levels().basis(input)) + packed(&special[..own]);
-        let encapsulation = self.input().pairs() as u64 * pair;
+        let [level, own] = input.shape();
+        let pair = SEED + of(params.levels().basis(level)) + packed(&special[..own]);
+        let encapsulation = input.pairs() as u64 * pair;
         let whole = packed(params.q_primes());
         let file = |payload: u64| payload + OVERHEAD as u64;
-        KeyBytes {
+        Self {
             secret: file(packed_len(n, 3) as u64),
             public: file(SEED + whole),
             evaluation: file(evaluation),
             bootstrap: file(encapsulation + SEED + whole + packed(special)),
             evaluation_memory,
         }
+    }
+}
+
+impl BootstrapPlan {
+    /// Sizes of the keys that [`Self::add_keys`] and [`super::BootstrapKeys::generate`] will make,
+    /// exactly as their files will be.
+    pub fn key_bytes(&self) -> KeyBytes {
+        let galois = self.required_key_levels().into_iter().map(|(_, level)| level);
+        KeyBytes::of(self.params(), galois.chain([self.params().top_level()]), self.input())
     }
 
     /// Seconds that one refresh will take on one thread of this machine, roughly: the prices of the

@@ -10,6 +10,7 @@ use super::formula::DecryptionFormula;
 use super::map_choice::MapChoice;
 use super::maps::FactorOrder;
 use super::safety;
+use super::stage::Stage;
 
 impl BootstrapPlan {
     /// λ of the ephemeral key's switching key, with its source: the table of sparse secrets, or an
@@ -103,24 +104,25 @@ impl BootstrapPlan {
         );
         let keys = self.required_keys().len();
         let size = file_sizes::in_words(self.key_bytes().evaluation_memory);
-        let write = |text: &mut String| -> std::fmt::Result {
-            for stage in self.stages() {
-                let (before, after) = stage.capacity;
-                let (name, level, keys) = (&stage.name, stage.level, stage.keys.len());
-                let times = if stage.times > 1 { format!(", {} times", stage.times) } else { String::new() };
-                writeln!(text, "{name}: level {level}, {before:.0} to {after:.0} bits, {keys} keys{times}")?;
-                writeln!(text, "    {}", stage.work.replace('\n', "\n    "))?;
-            }
-            write!(
-                text,
-                "needs {:.0} bits, leaves {:.0}; {keys} Galois keys, {size} with the relinearisation key",
-                self.least_input_bits(),
-                self.output_bits()
-            )
-        };
-        write(&mut text).expect("writing to a string cannot fail");
-        text
+        text.push_str(&lines_of(self.stages()));
+        let (needs, leaves) = (self.least_input_bits(), self.output_bits());
+        let last = format!(
+            "needs {needs:.0} bits, leaves {leaves:.0}; {keys} Galois keys, {size} with the relinearisation key"
+        );
+        text + &last
     }
+}
+
+/// Stages with their levels and keys, two lines each or more.
+pub(super) fn lines_of(stages: &[Stage]) -> String {
+    let line = |stage: &Stage| {
+        let (before, after) = stage.capacity;
+        let (name, level, keys) = (&stage.name, stage.level, stage.keys.len());
+        let times = if stage.times > 1 { format!(", {} times", stage.times) } else { String::new() };
+        let work = stage.work.replace('\n', "\n    ");
+        format!("{name}: level {level}, {before:.0} to {after:.0} bits, {keys} keys{times}\n    {work}\n")
+    };
+    stages.iter().map(line).collect()
 }
 
 /// With one digit behind the point.

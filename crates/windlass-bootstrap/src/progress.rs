@@ -24,7 +24,7 @@ pub struct Progress {
     pub count: usize,
     /// How often the stage has come before.
     pub round: usize,
-    /// Bits of capacity of the ciphertext that enters it.
+    /// Bits of capacity of the ciphertext that enters it; in CKKS [`super::Stage::capacity`].
     pub capacity: f64,
 }
 

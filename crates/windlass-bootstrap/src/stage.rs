@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// One stage, as [`super::BootstrapPlan::stages`] lists it.
+/// One stage, as [`super::BootstrapPlan::stages`] and, for CKKS,
+/// [`RefreshPlan::stages`](super::approximate::RefreshPlan::stages) list it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stage {
     /// Its name.
@@ -12,7 +13,7 @@ pub struct Stage {
     pub level: usize,
     /// Bits of capacity before and after, as forecast from the noise bounds; for what comes before
     /// the front end counted from a ciphertext of the lowest level that is enough, with nothing but
-    /// rounding noise.
+    /// rounding noise. In CKKS the bits of the modulus above that of the lowest level.
     pub capacity: (f64, f64),
     /// What it does, in words.
     pub work: String,
@@ -42,6 +43,8 @@ pub enum StageName {
     Repacking,
     Joining,
     Table,
+    Raise,
+    Sine { part: usize, count: usize },
 }
 
 impl fmt::Display for StageName {
@@ -61,6 +64,8 @@ impl fmt::Display for StageName {
             Self::Repacking => ("repacking", 1, 1),
             Self::Joining => ("joining", 1, 1),
             Self::Table => ("table", 1, 1),
+            Self::Raise => ("raise", 1, 1),
+            Self::Sine { part, count } => ("sine", part, count),
         };
         if count == 1 { f.write_str(name) } else { write!(f, "{name}, part {part} of {count}") }
     }

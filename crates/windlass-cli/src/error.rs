@@ -322,6 +322,20 @@ pub enum CliError {
         /// What went in.
         wanted: u64,
     },
+    /// Decrypted real numbers whose error is above the bound of their ciphertext.
+    #[error(
+        "value {index} decrypts to {found} instead of {wanted}, but the bound on its error is {bound:e}: give the values that were encrypted; if they were, this is a bug of Windlass, please report it"
+    )]
+    RealsDiffer {
+        /// Its position.
+        index: usize,
+        /// What came out.
+        found: f64,
+        /// What should have come out.
+        wanted: f64,
+        /// The bound on the difference.
+        bound: f64,
+    },
     /// A schema whose parameters are below 128 bits.
     #[error(
         "{}: its parameters '{parameters}' have {bits:.1} bits of security, fewer than 128; ask its owner for a schema with 128 bits, or accept them with --insecure",

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::NeedsKeys;
-use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode};
+use windlass::bootstrap::approximate::RefreshPlan;
+use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode, Stage};
 use windlass::needs::KeyRequest;
+use windlass::rlwe::FailureProbability;
 
 use crate::error::{plain, raise};
-use crate::runtime::long;
+use crate::runtime::{long, quick};
 use crate::setting::{Kind, Names, PyContext, Setting};
 
-/// A plan of a bootstrapping: stages, keys, prices.
+/// A plan of a bootstrapping, or of a refresh of CKKS: stages, keys, prices.
 ///
 /// Made by :meth:`Context.bootstrapping`. If it is named in :meth:`Context.generate_keys`, the
 /// server refreshes a ciphertext automatically before a step after which it could no longer be
@@ -32,39 +34,110 @@ use crate::setting::{Kind, Names, PyContext, Setting};
 #[derive(Clone)]
 pub struct PyBootstrapping {
     pub setting: Arc<Setting>,
-    pub plan: Arc<BootstrapPlan>,
+    pub plan: Way,
     packed: bool,
     names: Names,
 }
 
+/// A plan of either kind.
+#[derive(Clone)]
+pub enum Way {
+    /// BGV or BFV.
+    Exact(Arc<BootstrapPlan>),
+    /// CKKS.
+    Approximate(Arc<RefreshPlan>),
+}
+
+impl Way {
+    fn stages(&self) -> Vec<Stage> {
+        match self {
+            Self::Exact(plan) => plan.stages().to_vec(),
+            Self::Approximate(plan) => plan.stages(),
+        }
+    }
+
+    fn required_keys(&self) -> Vec<u64> {
+        match self {
+            Self::Exact(plan) => plan.required_keys().into_iter().collect(),
+            Self::Approximate(plan) => plan.galois_levels().keys().copied().collect(),
+        }
+    }
+
+    fn explain(&self) -> String {
+        match self {
+            Self::Exact(plan) => plan.explain(),
+            Self::Approximate(plan) => plan.explain(),
+        }
+    }
+}
+
 impl PyBootstrapping {
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, packed: bool, names: Names) -> PyResult<Self> {
+        if !setting.is_exact() && (packed || names[..6].iter().any(Option::is_some)) {
+            let message = "a refresh of CKKS takes max_keys only: leave the other options out";
+            return Err(plain(py, "ParameterError", message));
+        }
         let (own, how) = (Arc::clone(setting), names.clone());
-        let plan = long(py, None, "planning", move |_| {
-            let spec = own.bootstrap_spec(packed, &how)?;
-            match &own.kind {
-                Kind::Exact(context) => context.bootstrapping_with(spec).map_err(|error| match error {
+        let plan = long(py, None, "planning", move |_| match &own.kind {
+            Kind::Exact(context) => {
+                let spec = own.bootstrap_spec(packed, &how)?;
+                let plan = context.bootstrapping_with(spec).map_err(|error| match error {
                     windlass::Error::OtherSlotOrder { .. } => {
                         let what = "these parameters do not bootstrap: use a preset whose name begins with boot, or Context.plan(unlimited=True)";
                         BootstrapError::Unsupported { what: what.into() }.into()
                     }
                     other => other,
-                }),
-                Kind::Approximate(_) => Err(windlass::Error::MissingBootstrappingKeys),
+                });
+                Ok(Way::Exact(plan?))
+            }
+            Kind::Approximate(context) => {
+                let Ok(plan) = context.refresh() else {
+                    let what = "these parameters do not refresh: use a preset whose name begins with refresh";
+                    return Err(BootstrapError::Unsupported { what: what.into() }.into());
+                };
+                let spec = own.refresh_spec(&how)?;
+                let is_own = spec == *plan.spec();
+                Ok(Way::Approximate(if is_own { plan } else { Arc::new(RefreshPlan::new(&spec)?) }))
             }
         })?;
         Ok(Self { setting: Arc::clone(setting), plan, packed, names })
     }
 
     /// That of keys which the library made.
-    pub fn of_plan(setting: &Arc<Setting>, plan: &Arc<BootstrapPlan>) -> Self {
-        let spec = plan.spec();
-        let packed = spec.mode == Mode::Packed;
-        Self { setting: Arc::clone(setting), plan: Arc::clone(plan), packed, names: Default::default() }
+    pub fn of_plan(setting: &Arc<Setting>, plan: Way) -> Self {
+        let mut names = Names::default();
+        let packed = match &plan {
+            Way::Exact(plan) => plan.spec().mode == Mode::Packed,
+            Way::Approximate(plan) => {
+                names[6] = plan.spec().max_keys.map(|most| most.to_string());
+                false
+            }
+        };
+        Self { setting: Arc::clone(setting), plan, packed, names }
     }
 
     pub fn key_request(&self) -> KeyRequest {
-        self.plan.key_request()
+        match &self.plan {
+            Way::Exact(plan) => plan.key_request(),
+            Way::Approximate(plan) => plan.key_request(),
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let same = match (&self.plan, &other.plan) {
+            (Way::Exact(a), Way::Exact(b)) => a.spec() == b.spec(),
+            (Way::Approximate(a), Way::Approximate(b)) => a.spec() == b.spec(),
+            _ => false,
+        };
+        same && self.setting.same(&other.setting)
+    }
+
+    /// Whether another process can make the plan from its names.
+    fn is_made_from_names(&self) -> windlass::Result<bool> {
+        Ok(match &self.plan {
+            Way::Exact(plan) => self.setting.bootstrap_spec(self.packed, &self.names)? == *plan.spec(),
+            Way::Approximate(plan) => self.setting.refresh_spec(&self.names)? == *plan.spec(),
+        })
     }
 }
 
@@ -78,27 +151,51 @@ impl PyBootstrapping {
     /// The automorphisms that need Galois keys, in increasing order.
     #[getter]
     fn required_keys(&self) -> Vec<u64> {
-        self.plan.required_keys().into_iter().collect()
+        self.plan.required_keys()
     }
 
-    /// The minimum capacity in bits of a ciphertext that is refreshed.
+    /// The minimum capacity in bits of a ciphertext that is refreshed. 0 in CKKS, where a ciphertext
+    /// without levels is refreshed too.
     #[getter]
     fn least_input_bits(&self) -> f64 {
-        self.plan.least_input_bits()
+        match &self.plan {
+            Way::Exact(plan) => plan.least_input_bits(),
+            Way::Approximate(_) => 0.0,
+        }
     }
 
     /// The minimum capacity in bits of a refreshed ciphertext. Of these, ``least_input_bits`` are
-    /// kept for the next refresh.
+    /// kept for the next refresh. In CKKS the bits of the modulus that its products may drop.
     #[getter]
     fn output_bits(&self) -> f64 {
-        self.plan.output_bits()
+        match &self.plan {
+            Way::Exact(plan) => plan.output_bits(),
+            Way::Approximate(plan) => plan.output_bits(),
+        }
     }
 
     /// A refresh is wrong with probability at most ``2**-failure_bits``, over all of its random
-    /// events. A wrong refresh raises no error.
+    /// events. A wrong refresh raises no error. In CKKS it is that of an error above the bound that
+    /// decryption relies on, in one slot.
     #[getter]
     fn failure_bits(&self) -> f64 {
-        self.plan.failure_bits()
+        match &self.plan {
+            Way::Exact(plan) => plan.failure_bits(),
+            Way::Approximate(_) => FailureProbability::default().bits(),
+        }
+    }
+
+    /// CKKS only: -log2 of the error that a refresh adds to a number of absolute value 1, an estimate
+    /// from above; None for integers.
+    #[getter]
+    fn precision_bits(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        match &self.plan {
+            Way::Exact(_) => Ok(None),
+            Way::Approximate(plan) => quick(py, || {
+                let error = plan.error()?;
+                Ok(Some(-(error.deviation() + error.systematic).log2()))
+            }),
+        }
     }
 
     /// Lists the stages in order.
@@ -116,7 +213,7 @@ impl PyBootstrapping {
     /// >>> way.stages()[-1]["name"]
     /// 'digit removal'
     fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
-        let one = |stage: &windlass::bootstrap::Stage| {
+        let one = |stage: &Stage| {
             let dict = PyDict::new(py);
             dict.set_item("name", stage.name.to_string())?;
             dict.set_item("level", stage.level)?;
@@ -131,8 +228,17 @@ impl PyBootstrapping {
     }
 
     /// Estimates the seconds of a refresh on one thread of this machine.
+    ///
+    /// Raises
+    /// ------
+    /// BootstrapError
+    ///     For CKKS, where there is no estimate: measure ``x.refresh()``.
     fn estimated_seconds(&self, py: Python<'_>) -> PyResult<f64> {
-        let plan = Arc::clone(&self.plan);
+        let Way::Exact(plan) = &self.plan else {
+            let message = "there is no estimate of the time of a refresh of CKKS: measure x.refresh()";
+            return Err(plain(py, "BootstrapError", message));
+        };
+        let plan = Arc::clone(plan);
         long(py, None, "pricing", move |_| plan.estimated_seconds())
     }
 
@@ -151,14 +257,18 @@ impl PyBootstrapping {
         PyModule::import(slf.py(), "windlass.plots")?.call_method1("bootstrapping", (slf,))
     }
 
-    /// Whether a refresh keeps any elements of slots, not only integers.
+    /// Whether a refresh keeps any elements of slots, not only integers. False for CKKS.
     #[getter]
     fn packed(&self) -> bool {
         self.packed
     }
 
     fn __repr__(&self) -> String {
-        let mode = if self.packed { "packed" } else { "thin" };
+        let mode = match (&self.plan, self.packed) {
+            (Way::Approximate(plan), _) => format!("{} slots", plan.spec().slots),
+            (Way::Exact(_), true) => "packed".to_owned(),
+            (Way::Exact(_), false) => "thin".to_owned(),
+        };
         format!(
             "<windlass.Bootstrapping, {}, {mode}, {} stages, {} keys>",
             self.setting.in_words(),
@@ -172,10 +282,7 @@ impl PyBootstrapping {
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
-        other.cast::<Self>().is_ok_and(|other| {
-            let other = other.get();
-            self.setting.same(&other.setting) && self.plan.spec() == other.plan.spec()
-        })
+        other.cast::<Self>().is_ok_and(|other| self.is_same(other.get()))
     }
 
     fn __hash__(&self) -> u64 {
@@ -183,7 +290,7 @@ impl PyBootstrapping {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        if self.spec_of_names().map_err(|error| raise(py, error))? != *self.plan.spec() {
+        if !self.is_made_from_names().map_err(|error| raise(py, error))? {
             return Err(plain(
                 py,
                 "WindlassError",
@@ -195,11 +302,5 @@ impl PyBootstrapping {
             "restore_bootstrapping",
             (self.setting.state.clone(), self.packed, self.names.to_vec()),
         )
-    }
-}
-
-impl PyBootstrapping {
-    fn spec_of_names(&self) -> windlass::Result<windlass::bootstrap::BootstrapSpec> {
-        self.setting.bootstrap_spec(self.packed, &self.names)
     }
 }

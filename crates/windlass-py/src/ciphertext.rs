@@ -22,11 +22,6 @@ use crate::runtime::quick;
 use crate::server::PyServer;
 use crate::setting::{Kind, PyContext};
 
-/// Rescalings that are left, without the one that a product still needs.
-fn products_left(ct: &ckks::Ciphertext) -> usize {
-    ct.depth_left().saturating_sub(usize::from(ct.degree() > 1))
-}
-
 impl PyCiphertext {
     /// The least that a server tells of its exact ciphertexts; `None` for approximate ones.
     fn least(
@@ -136,7 +131,7 @@ impl PyCiphertext {
     #[getter]
     fn depth_left(&self, py: Python<'_>) -> PyResult<usize> {
         match (&*self.parts, self.least(py, |server, ct| f64::from(server.depth_left(ct)))?) {
-            (Parts::Approximate(list), _) => Ok(list.iter().map(products_left).min().unwrap_or(0)),
+            (Parts::Approximate(list), _) => Ok(list.iter().map(ckks::Ciphertext::products_left).min().unwrap_or(0)),
             (Parts::Exact(_), depth) => Ok(depth.filter(|depth| depth.is_finite()).unwrap_or(0.0) as usize),
         }
     }
@@ -324,8 +319,12 @@ impl PyCiphertext {
     /// ``context.bootstrapping()`` when keys are made; a table needs no other keys. One refresh
     /// takes about :meth:`Bootstrapping.estimated_seconds` for each ciphertext on one thread.
     ///
+    /// In CKKS the result has new levels (:attr:`depth_left`) and a larger error, which
+    /// :attr:`precision_bits` counts.
+    ///
     /// **Warning.** A result is wrong without an error with probability at most
-    /// ``2**-failure_bits`` (:attr:`Bootstrapping.failure_bits`).
+    /// ``2**-failure_bits`` (:attr:`Bootstrapping.failure_bits`). In CKKS it is also wrong if a number
+    /// is above :attr:`bound`, as after a wrong :meth:`assume_bound`.
     ///
     /// Parameters
     /// ----------
@@ -345,7 +344,8 @@ impl PyCiphertext {
     /// ------
     /// MissingBootstrappingKeys
     /// BootstrapError
-    ///     If no capacity would be left, also with the table. It is raised before any work.
+    ///     If no capacity would be left, also with the table; in CKKS, if the bound on the numbers is
+    ///     above 1. It is raised before any work.
     /// ShapeError
     ///     If the table does not have q values.
     /// ValueRangeError, DTypeError

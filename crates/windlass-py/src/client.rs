@@ -165,7 +165,7 @@ fn encrypt(
     }
     let layout = layout_of(py, shape)?;
     let needed = (layout.rows * layout.chunks(setting.slots())) as u64;
-    let each = setting.rlwe().key_sizes().ciphertext_memory;
+    let each = setting.sizes().ciphertext_memory;
     if needed > 1 {
         crate::memory::check_memory(py, "the ciphertexts", needed.saturating_mul(each))?;
     }

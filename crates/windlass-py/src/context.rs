@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::NeedsKeys;
+use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::needs::KeyRequest;
 
 use crate::array::PyCiphertext;
@@ -21,7 +22,7 @@ use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
 use crate::needs::{PyKeys, check_keys, requests};
 use crate::numbers::{Slice, integers, values};
-use crate::parameters::{Asked, describe_approximate, loads, secure};
+use crate::parameters::{Asked, describe_approximate, loads, of_all_sets, scheme_of, secure};
 use crate::passphrase::passphrase_of;
 use crate::planning;
 use crate::runtime::{long, quick};
@@ -135,25 +136,36 @@ impl PyContext {
     ///     **Warning.** Sets with ``insecure`` in their name are for tests. Sets with ``paper``
     ///     repeat published parameters, most of them near 80 bits of security. All others have at
     ///     least 128 bits.
-    /// scheme : str
-    ///     ``"BGV"`` or ``"BFV"``.
+    /// scheme : str, optional
+    ///     ``"BGV"`` (by default) or ``"BFV"``. Sets with ``refresh`` in their name are of CKKS, with
+    ///     refreshes (:meth:`bootstrapping`), and have no other scheme.
     ///
     /// Raises
     /// ------
     /// UnknownName
     ///     If there is no such set; its attribute ``known`` lists all names.
+    /// ParameterError
+    ///     If the set is not one of this scheme.
     ///
     /// Examples
     /// --------
     /// >>> import windlass as wl
     /// >>> wl.Context.preset("insecure_toy_256").slots
     /// 128
+    /// >>> wl.Context.preset("insecure_toy_refresh_1024").scheme
+    /// 'CKKS'
     #[staticmethod]
-    #[pyo3(signature = (name, *, scheme="BGV"))]
-    fn preset(py: Python<'_>, name: String, scheme: &str) -> PyResult<Self> {
-        crate::parameters::scheme(py, scheme)?;
-        let state = state(&[("preset", name), ("scheme", scheme.to_owned())]);
-        Ok(Self { setting: quick(py, || Setting::from_state(&state))? })
+    #[pyo3(signature = (name, *, scheme=None))]
+    fn preset(py: Python<'_>, name: String, scheme: Option<&str>) -> PyResult<Self> {
+        let scheme = scheme_of(py, &name, scheme)?;
+        let setting = quick(py, || {
+            let state = match scheme {
+                Some(scheme) => state(&[("preset", name), ("scheme", scheme.to_string())]),
+                None => state(&[("ckks", RefreshSpec::preset(&name)?.to_json())]),
+            };
+            Setting::from_state(&state).map_err(of_all_sets)
+        })?;
+        Ok(Self { setting })
     }
 
     /// Chooses parameters for real and complex numbers (CKKS) with 128 bits of security.
@@ -236,7 +248,8 @@ impl PyContext {
         let text = std::fs::read_to_string(&path)
             .map_err(|error| of_file(py, raise(py, windlass::wire::WireError::from(error).into()), &path))?;
         let setting = quick(py, || {
-            let field = if text.contains("windlass_ckks_parameters") { "ckks" } else { "parameters" };
+            let is_ckks = text.contains("windlass_ckks_parameters") || RefreshSpec::is_json(&text);
+            let field = if is_ckks { "ckks" } else { "parameters" };
             Setting::from_state(&state(&[(field, text)]))
         })
         .map_err(|error| of_file(py, error, &path))?;
@@ -269,7 +282,7 @@ impl PyContext {
     fn parameters_json(&self) -> String {
         match &self.setting.kind {
             Kind::Exact(context) => context.params().to_json(),
-            Kind::Approximate(context) => context.ckks().spec().to_json(),
+            Kind::Approximate(context) => context.to_json(),
         }
     }
 
@@ -290,7 +303,9 @@ impl PyContext {
             return loads(py, &serde_json::to_string(&context.params().describe()).unwrap_or_default());
         }
         let Kind::Approximate(context) = &self.setting.kind else { unreachable!("exact contexts are above") };
-        Ok(describe_approximate(py, context.ckks().spec(), self.setting.rlwe())?.into_any())
+        let dict = describe_approximate(py, context.ckks().spec(), self.setting.rlwe())?;
+        dict.set_item("slots", self.slots())?;
+        Ok(dict.into_any())
     }
 
     /// ``"BGV"``, ``"BFV"`` or ``"CKKS"``.
@@ -746,21 +761,27 @@ impl PyContext {
     /// Plans bootstrapping. If it is named when keys are made, the server refreshes ciphertexts
     /// automatically.
     ///
+    /// In CKKS a refresh adds an error (:attr:`Bootstrapping.precision_bits`), which
+    /// ``x.precision_bits`` counts, and takes numbers of absolute value at most 1.
+    ///
     /// **Warning.** A refresh is wrong without an error with probability at most
-    /// ``2**-failure_bits`` (:attr:`Bootstrapping.failure_bits`).
+    /// ``2**-failure_bits`` (:attr:`Bootstrapping.failure_bits`). In CKKS it is also wrong if a number
+    /// is above the bound that its array states (:attr:`Ciphertext.bound`), as after a wrong
+    /// :meth:`Ciphertext.assume_bound`.
     ///
     /// Parameters
     /// ----------
     /// packed : bool
-    ///     Refresh any elements of slots, not only integers. This takes longer.
+    ///     Refresh any elements of slots, not only integers. This takes longer. Not in CKKS.
     /// digits, unpacking, transform, partition, front_end : str
-    ///     Names of choices; the error for an unknown name lists them.
+    ///     Names of choices; the error for an unknown name lists them. Not in CKKS.
     /// keys : str
     ///     The rule of Galois keys: ``full``, ``baby-giant``, ``minimal`` or ``default``. With
     ///     fewer keys a refresh takes longer. By default the plan has the keys with which it is
-    ///     fastest.
+    ///     fastest. Not in CKKS.
     /// max_keys : int
-    ///     The maximum number of Galois keys. The plan is the fastest one within this limit.
+    ///     The maximum number of Galois keys, in CKKS of each map. The plan is the fastest one within
+    ///     this limit.
     ///
     /// Returns
     /// -------
@@ -770,7 +791,9 @@ impl PyContext {
     /// ------
     /// BootstrapError
     ///     If these parameters cannot bootstrap. Use a preset whose name begins with ``boot``, or
-    ///     ``Context.plan(unlimited=True)``.
+    ///     ``refresh`` for CKKS, or ``Context.plan(unlimited=True)``.
+    /// ParameterError
+    ///     If an option is given that CKKS does not have.
     ///
     /// Examples
     /// --------
@@ -796,7 +819,6 @@ impl PyContext {
         keys: Option<&str>,
         max_keys: Option<usize>,
     ) -> PyResult<PyBootstrapping> {
-        self.exact(py, "bootstrapping")?;
         let most = max_keys.map(|most| most.to_string());
         let names = [digits, unpacking, transform, partition, front_end, keys, most.as_deref()];
         let names = names.map(|name| name.map(str::to_owned));

@@ -32,10 +32,10 @@ pub fn plain(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
 }
 
 /// Words of the library's messages, and what a reader of Python has for them.
-const WORDS: [(&str, &str); 29] = [
+const WORDS: [(&str, &str); 28] = [
     ("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)"),
     (
-        "give the plan of context.bootstrapping() to context.generate_keys",
+        "give the plan of context.bootstrapping(), or of context.refresh() for CKKS, to context.generate_keys",
         "name context.bootstrapping() when the keys are made: context.generate_keys(bootstrapping, ...)",
     ),
     (
@@ -61,11 +61,7 @@ const WORDS: [(&str, &str); 29] = [
     ),
     // Bootstrapping.
     (
-        "make all keys of BootstrapPlan::required_keys",
-        "name this bootstrapping when the keys are made: context.generate_keys(bootstrapping, ...)",
-    ),
-    (
-        "make it with BootstrapPlan::add_keys",
+        "name the plan when the keys are made: context.generate_keys([&plan, ..])",
         "name this bootstrapping when the keys are made: context.generate_keys(bootstrapping, ...)",
     ),
     (

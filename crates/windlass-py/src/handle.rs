@@ -23,10 +23,7 @@ impl ServerKind {
     pub fn without_keys(setting: &Setting) -> Result<Self> {
         Ok(match &setting.kind {
             Kind::Exact(context) => Self::Exact(context.server_without_keys()?),
-            Kind::Approximate(context) => {
-                let keys = EvaluationKeys::empty(context.ckks().rlwe());
-                Self::Approximate(context.server_from_keys(Arc::new(keys))?)
-            }
+            Kind::Approximate(context) => Self::Approximate(context.server_without_keys()?),
         })
     }
 

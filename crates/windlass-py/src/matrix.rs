@@ -140,7 +140,7 @@ impl LinearInner {
                 Matrix::Complex { .. } => unreachable!("exact contexts take integers"),
             }),
             Kind::Approximate(context) => {
-                let slots = context.vectors(context.slots())?;
+                let slots = context.vectors(setting.slots())?;
                 let (rows, columns) = (matrix.rows(), matrix.columns());
                 Plan::Approximate(match &matrix {
                     Matrix::Complex { columns: width, entries, .. } => {

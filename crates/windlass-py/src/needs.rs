@@ -100,11 +100,15 @@ pub fn requests(py: Python<'_>, setting: &Arc<Setting>, circuits: &Bound<'_, PyT
     Ok(all)
 }
 
-/// Refuses keys that the system has no memory for.
+/// Refuses keys that the system has no memory for. Those of a refresh of CKKS are counted by its plan,
+/// since each is for its own level.
 pub fn check_keys(py: Python<'_>, setting: &Setting, requests: &[KeyRequest]) -> PyResult<()> {
-    let elements: BTreeSet<u64> = requests.iter().flat_map(|request| request.galois.keys().copied()).collect();
-    let each = setting.sizes().switching_key_memory;
-    check_memory(py, "the evaluation keys", each.saturating_mul(elements.len() as u64 + 1))
+    let (refreshes, others): (Vec<_>, Vec<_>) = requests.iter().partition(|request| !request.refreshes.is_empty());
+    let elements: BTreeSet<u64> = others.iter().flat_map(|request| request.galois.keys().copied()).collect();
+    let each = setting.sizes().switching_key_memory.saturating_mul(elements.len() as u64 + 1);
+    let plans = refreshes.iter().flat_map(|request| &request.refreshes);
+    let bytes = plans.map(|plan| plan.key_bytes().evaluation_memory).fold(0, u64::saturating_add);
+    check_memory(py, "the evaluation keys", if others.is_empty() { bytes } else { bytes.saturating_add(each) })
 }
 
 fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyRequest>)> {

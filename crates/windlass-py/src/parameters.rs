@@ -2,10 +2,11 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use windlass::bootstrap::approximate::{RefreshSpec, refresh_preset_names};
 use windlass::params::preset_names;
 use windlass::rlwe::RlweParams;
 use windlass::schemes::ckks::CkksSpec;
-use windlass::{ParamSpec, Params, Result, Scheme};
+use windlass::{Error, ParamSpec, Params, Result, Scheme};
 
 use crate::error::{plain, raise};
 use crate::for_circuits::asked;
@@ -44,7 +45,34 @@ pub fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
 /// True
 #[pyfunction]
 pub fn presets() -> Vec<&'static str> {
-    preset_names().collect()
+    preset_names().chain(refresh_preset_names()).collect()
+}
+
+/// Whether a named set is one of CKKS, which refreshes.
+pub fn is_refresh(name: &str) -> bool {
+    refresh_preset_names().any(|known| known == name)
+}
+
+/// The scheme of a named set: BGV unless BFV is asked for. Sets of CKKS have no other.
+pub fn scheme_of(py: Python<'_>, name: &str, scheme: Option<&str>) -> PyResult<Option<Scheme>> {
+    match scheme {
+        None | Some("CKKS") if is_refresh(name) => Ok(None),
+        Some(other) if is_refresh(name) => {
+            let message = format!("the set {name} is one of CKKS, not of {other}: leave scheme out");
+            Err(plain(py, "ParameterError", message))
+        }
+        scheme => self::scheme(py, scheme.unwrap_or("BGV")).map(Some),
+    }
+}
+
+/// The error of an unknown set, with the names of all sets.
+pub fn of_all_sets(error: Error) -> Error {
+    match error {
+        Error::UnknownName { what, given, .. } => {
+            Error::UnknownName { what, given, known: presets().into_iter().map(str::to_owned).collect() }
+        }
+        other => other,
+    }
 }
 
 /// Describes a named parameter set without making a context.
@@ -60,9 +88,17 @@ pub fn presets() -> Vec<&'static str> {
 /// >>> wl.preset_parameters("insecure_toy_256")["slots"]
 /// 128
 #[pyfunction]
-#[pyo3(signature = (name, *, scheme="BGV"))]
-pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyResult<Bound<'py, PyAny>> {
-    let params = Params::preset(name, self::scheme(py, scheme)?).map_err(|error| raise(py, error))?;
+#[pyo3(signature = (name, *, scheme=None))]
+pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+    let Some(scheme) = scheme_of(py, name, scheme)? else {
+        let spec = RefreshSpec::preset(name).map_err(|error| raise(py, error))?;
+        let ckks = spec.to_ckks();
+        let rlwe = ckks.to_params().map_err(|error| raise(py, error))?;
+        let dict = describe_approximate(py, &ckks, &rlwe)?;
+        dict.set_item("slots", spec.slots)?;
+        return Ok(dict.into_any());
+    };
+    let params = Params::preset(name, scheme).map_err(|error| raise(py, of_all_sets(error)))?;
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 
@@ -149,7 +185,7 @@ pub fn approximate_parameters<'py>(
     let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
     let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.products() as u64));
     let spec = secure(depth, scale_bits, value_bits, slots).map_err(|error| raise(py, error))?;
-    let rlwe = RlweParams::new(&spec.to_rlwe()).map_err(|error| raise(py, error.into()))?;
+    let rlwe = spec.to_params().map_err(|error| raise(py, error))?;
     describe_approximate(py, &spec, &rlwe)
 }
 
@@ -179,7 +215,7 @@ pub fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlwePa
     dict.set_item("digits", rlwe.digits())?;
     dict.set_item("depth", spec.depth)?;
     dict.set_item("scale_bits", spec.scale_bits)?;
-    dict.set_item("sizes", loads(py, &serde_json::to_string(&rlwe.key_sizes()).unwrap_or_default())?)?;
+    dict.set_item("sizes", loads(py, &serde_json::to_string(&spec.key_sizes(rlwe)).unwrap_or_default())?)?;
     Ok(dict)
 }
 

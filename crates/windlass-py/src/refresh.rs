@@ -31,8 +31,14 @@ fn refreshed(
 ) -> PyResult<Parts> {
     let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
     long(py, progress, "refresh", move |ticker| {
-        let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
-            return Err(windlass::Error::MissingBootstrappingKeys);
+        let (server, list) = match (&*server, &*parts) {
+            (ServerKind::Exact(server), Parts::Exact(list)) => (server, list),
+            (ServerKind::Approximate(server), Parts::Approximate(list)) => {
+                let refreshed = server.refresh_list(list, |stage| ticker.tell(stage.number, stage.count))?;
+                ticker.check("refresh")?;
+                return Ok(Parts::Approximate(refreshed));
+            }
+            _ => unreachable!("contexts are the same"),
         };
         let table = values.map(|values| SlotTable::new(server.context(), &values)).transpose()?;
         let mut options = RefreshOptions::new().observed_by(|stage| ticker.tell(stage.number, stage.count));

@@ -6,13 +6,14 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use windlass::bootstrap::approximate::{RefreshKeys, RefreshPlan};
 use windlass::bootstrap::{BootstrapKeys, BootstrapPlan};
 use windlass::ring::kernels::Mapping;
 use windlass::rlwe::EvaluationKeys;
-use windlass::wire::{self, BootstrapContext, ReadyKeys, WireError};
+use windlass::wire::{self, BootstrapContext, ReadyKeys, RefreshContext, WireError};
 
 use crate::array::PyCiphertext;
-use crate::bootstrapping::PyBootstrapping;
+use crate::bootstrapping::{PyBootstrapping, Way};
 use crate::error::{of_file, plain};
 use crate::handle::{Handle, ServerKind};
 use crate::runtime::{long, quick};
@@ -24,20 +25,51 @@ pub enum Keys {
     Memory(Mapping),
 }
 
-/// The plan of a bootstrapping with the file of its keys.
+/// The plan of a refresh with the file of its keys.
+type WithFile = Option<(Way, PathBuf)>;
+
+/// They are given together, and for this context.
 fn together(
     py: Python<'_>,
+    setting: &Setting,
     bootstrapping: Option<&PyBootstrapping>,
     bootstrap_keys: Option<PathBuf>,
-) -> PyResult<Option<(Arc<BootstrapPlan>, PathBuf)>> {
+) -> PyResult<WithFile> {
     match (bootstrapping, bootstrap_keys) {
         (None, None) => Ok(None),
-        (Some(own), Some(path)) => Ok(Some((Arc::clone(&own.plan), path))),
+        (Some(own), Some(_)) if own.setting.is_exact() != setting.is_exact() => {
+            let (theirs, ours) = (own.setting.in_words(), setting.in_words());
+            let message = format!("the bootstrapping was made for another context ({theirs}, not {ours})");
+            Err(plain(py, "OtherContext", message))
+        }
+        (Some(own), Some(path)) => Ok(Some((own.plan.clone(), path))),
         _ => {
             let message = "bootstrapping and bootstrap_keys must be given together: the plan of the refresh and the file of its keys";
             Err(plain(py, "ParameterError", message))
         }
     }
+}
+
+/// A server with evaluation keys, and with the keys of a refresh in a file.
+fn assembled(setting: &Setting, keys: Arc<EvaluationKeys>, refresh: WithFile) -> windlass::Result<ServerKind> {
+    Ok(match &setting.kind {
+        Kind::Exact(context) => {
+            let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
+            if let Some((Way::Exact(plan), path)) = refresh {
+                let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
+                list.push((plan, wire::load(&path, &files)?.0));
+            }
+            ServerKind::Exact(context.server_from_keys(keys, list)?)
+        }
+        Kind::Approximate(context) => {
+            let mut list: Vec<(Arc<RefreshPlan>, RefreshKeys)> = Vec::new();
+            if let Some((Way::Approximate(plan), path)) = refresh {
+                let keys = wire::load(&path, &RefreshContext::new(&plan))?.0;
+                list.push((plan, keys));
+            }
+            ServerKind::Approximate(context.server_from_keys(keys, list)?)
+        }
+    })
 }
 
 /// The side that computes: it holds evaluation keys, and nothing secret.
@@ -63,10 +95,13 @@ impl PyServer {
     pub fn new(setting: &Arc<Setting>, kind: ServerKind) -> Self {
         let bootstrappings = match &kind {
             ServerKind::Exact(server) => {
-                server.bootstrappings().map(|(plan, _)| PyBootstrapping::of_plan(setting, plan)).collect()
+                server.bootstrappings().map(|(plan, _)| Way::Exact(Arc::clone(plan))).collect()
             }
-            ServerKind::Approximate(_) => Vec::new(),
+            ServerKind::Approximate(server) => {
+                server.refreshes().map(|(plan, _)| Way::Approximate(Arc::clone(plan))).collect::<Vec<_>>()
+            }
         };
+        let bootstrappings = bootstrappings.into_iter().map(|plan| PyBootstrapping::of_plan(setting, plan)).collect();
         let kind = RwLock::new(Some(Arc::new(kind)));
         Self { handle: Arc::new(Handle { setting: Arc::clone(setting), kind, bootstrappings }) }
     }
@@ -79,7 +114,7 @@ impl PyServer {
         bootstrapping: Option<&PyBootstrapping>,
         bootstrap_keys: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let bootstrapping = together(py, bootstrapping, bootstrap_keys)?;
+        let refresh = together(py, setting, bootstrapping, bootstrap_keys)?;
         let own = Arc::clone(setting);
         let path = match &keys {
             Keys::File(path) => Some(path.clone()),
@@ -90,18 +125,11 @@ impl PyServer {
                 Keys::File(path) => Mapping::of(File::open(path).map_err(WireError::from)?).map_err(WireError::from)?,
                 Keys::Memory(memory) => memory,
             });
-            Ok(match &own.kind {
-                Kind::Exact(context) => {
-                    let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
-                    if let Some((plan, path)) = bootstrapping {
-                        let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
-                        list.push((plan, wire::load(&path, &files)?.0));
-                    }
-                    let keys = ReadyKeys::open(memory, context.files())?;
-                    ServerKind::Exact(context.server_from_keys(keys.0, list)?)
-                }
-                Kind::Approximate(context) => ServerKind::Approximate(context.open_server(memory)?),
-            })
+            let keys = match &own.kind {
+                Kind::Exact(context) => ReadyKeys::open(memory, context.files())?,
+                Kind::Approximate(context) => ReadyKeys::open(memory, context.files())?,
+            };
+            assembled(&own, keys.0, refresh)
         })
         .map_err(|error| path.map_or_else(|| error.clone_ref(py), |path| of_file(py, error.clone_ref(py), &path)))?;
         Ok(Self::new(setting, kind))
@@ -114,24 +142,15 @@ impl PyServer {
         bootstrapping: Option<&PyBootstrapping>,
         bootstrap_keys: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let bootstrapping = together(py, bootstrapping, bootstrap_keys)?;
+        let refresh = together(py, setting, bootstrapping, bootstrap_keys)?;
         let own = Arc::clone(setting);
         let named = path.clone();
-        let kind = long(py, None, "reading keys", move |_| match &own.kind {
-            Kind::Exact(context) => {
-                let keys: EvaluationKeys = context.load(&path)?;
-                let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
-                if let Some((plan, path)) = bootstrapping {
-                    let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
-                    let (keys, _) = wire::load(&path, &files)?;
-                    list.push((plan, keys));
-                }
-                Ok(ServerKind::Exact(context.server_from_keys(Arc::new(keys), list)?))
-            }
-            Kind::Approximate(context) => {
-                let keys: EvaluationKeys = context.load(&path)?;
-                Ok(ServerKind::Approximate(context.server_from_keys(Arc::new(keys))?))
-            }
+        let kind = long(py, None, "reading keys", move |_| {
+            let keys: EvaluationKeys = match &own.kind {
+                Kind::Exact(context) => context.load(&path)?,
+                Kind::Approximate(context) => context.load(&path)?,
+            };
+            assembled(&own, Arc::new(keys), refresh)
         })
         .map_err(|error| of_file(py, error, &named))?;
         Ok(Self::new(setting, kind))
@@ -244,13 +263,19 @@ impl PyServer {
     ///     If the server has no bootstrapping keys.
     fn save_bootstrap_keys(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         let kind = self.handle.open(py)?;
-        let ServerKind::Exact(server) = &*kind else {
-            return Err(plain(py, "MissingBootstrappingKeys", "CKKS servers do not bootstrap"));
-        };
         quick(py, || {
-            let (plan, keys) = server.bootstrappings().next().ok_or(windlass::Error::MissingBootstrappingKeys)?;
-            let files = BootstrapContext::new(plan, server.context().rlwe(), server.context().scheme());
-            Ok(wire::save(&path, &files, keys)?)
+            let missing = windlass::Error::MissingBootstrappingKeys;
+            Ok(match &*kind {
+                ServerKind::Exact(server) => {
+                    let (plan, keys) = server.bootstrappings().next().ok_or(missing)?;
+                    let files = BootstrapContext::new(plan, server.context().rlwe(), server.context().scheme());
+                    wire::save(&path, &files, keys)?
+                }
+                ServerKind::Approximate(server) => {
+                    let (plan, keys) = server.refreshes().next().ok_or(missing)?;
+                    wire::save(&path, &RefreshContext::new(plan), keys)?
+                }
+            })
         })
         .map_err(|error| of_file(py, error, &path))
     }
@@ -272,8 +297,8 @@ impl PyServer {
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
         let kind = self.handle.open(py)?;
         let bootstrap = match &*kind {
-            ServerKind::Exact(server) => server.bootstrappings().map(|(_, keys)| keys.bytes()).sum(),
-            ServerKind::Approximate(_) => 0,
+            ServerKind::Exact(server) => server.bootstrappings().map(|(_, keys)| keys.bytes()).sum::<usize>(),
+            ServerKind::Approximate(server) => server.refreshes().map(|(_, keys)| keys.bytes()).sum(),
         };
         Ok(kind.keys().bytes() + bootstrap)
     }
@@ -339,7 +364,7 @@ impl PyServer {
             }
             match &*kind {
                 ServerKind::Exact(server) => server.to_bytes(),
-                ServerKind::Approximate(server) => Ok((server.to_bytes()?, Vec::new())),
+                ServerKind::Approximate(server) => server.to_bytes(),
             }
         })?;
         let evaluation = crate::pickle::buffer(py, evaluation, protocol)?;

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use pyo3::prelude::*;
+use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::bootstrap::{BootstrapSpec, Mode};
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::rlwe::{KeySizes, KeyStrategy, RlweParams};
-use windlass::schemes::ckks::CkksSpec;
 use windlass::{Approximate, Error, Params, Result, Scheme};
 
 /// A context of the library.
@@ -61,7 +61,7 @@ impl Setting {
                 Kind::Exact(windlass::Context::preset(preset)?.with_scheme(scheme)?)
             }
             (None, Some(json), None) => Kind::Exact(windlass::Context::from_params(Params::from_json(json)?)?),
-            (None, None, Some(json)) => Kind::Approximate(windlass::Context::approximate(&CkksSpec::from_json(json)?)?),
+            (None, None, Some(json)) => Kind::Approximate(windlass::Context::approximate_from_json(json)?),
             _ => return Err(malformed()),
         };
         Ok(Self::new(kind, text.to_owned()))
@@ -88,11 +88,11 @@ impl Setting {
         }
     }
 
-    /// The slots of every ciphertext.
+    /// The slots of every ciphertext: for parameters of a refresh, those that it takes.
     pub fn slots(&self) -> usize {
         match &self.kind {
             Kind::Exact(context) => context.slots(),
-            Kind::Approximate(context) => context.slots(),
+            Kind::Approximate(context) => context.refresh().map_or(context.slots(), |plan| plan.spec().slots),
         }
     }
 
@@ -105,7 +105,10 @@ impl Setting {
     }
 
     pub fn sizes(&self) -> KeySizes {
-        self.rlwe().key_sizes()
+        match &self.kind {
+            Kind::Exact(_) => self.rlwe().key_sizes(),
+            Kind::Approximate(context) => context.ckks().spec().key_sizes(self.rlwe()),
+        }
     }
 
     /// What names the context in messages.
@@ -121,7 +124,10 @@ impl Setting {
         use windlass::wire::FileContext;
         match (&self.kind, &other.kind) {
             (Kind::Exact(a), Kind::Exact(b)) => a.files().hash() == b.files().hash(),
-            (Kind::Approximate(a), Kind::Approximate(b)) => a.files().hash() == b.files().hash(),
+            // Ciphertexts are filled as far as a refresh takes them.
+            (Kind::Approximate(a), Kind::Approximate(b)) => {
+                a.files().hash() == b.files().hash() && self.slots() == other.slots()
+            }
             _ => false,
         }
     }
@@ -181,6 +187,11 @@ pub fn scheme_named(name: &str) -> Option<Scheme> {
 /// keys as a number.
 pub type Names = [Option<String>; 7];
 
+/// The most keys.
+fn most_keys(names: &Names) -> Result<Option<usize>> {
+    names[6].as_ref().map(|most| most.parse().map_err(|_| malformed())).transpose()
+}
+
 impl Setting {
     /// What operations cost on this machine.
     pub fn prices(&self) -> windlass::circuits::CostModel {
@@ -190,11 +201,19 @@ impl Setting {
         }
     }
 
+    /// How to refresh real and complex numbers, with a maximum number of keys for each map.
+    pub fn refresh_spec(&self, names: &Names) -> Result<RefreshSpec> {
+        let Kind::Approximate(context) = &self.kind else { return Err(malformed()) };
+        let own = context.refresh()?.spec().clone();
+        let max_keys = most_keys(names)?.or(own.max_keys);
+        Ok(RefreshSpec { max_keys, ..own })
+    }
+
     /// How to bootstrap, by names.
     pub fn bootstrap_spec(&self, packed: bool, names: &Names) -> Result<BootstrapSpec> {
         let Kind::Exact(context) = &self.kind else { return Err(malformed()) };
         let own = context.bootstrapping_spec();
-        let [digits, unpacking, transform, partition, front_end, keys, max_keys] = names;
+        let [digits, unpacking, transform, partition, front_end, keys, _] = names;
         let rule = |name: &String| {
             let known = || KeyStrategy::ALL.map(|one| one.to_string()).to_vec();
             let unknown = || Error::UnknownName { what: "rule of keys", given: name.clone(), known: known() };
@@ -208,7 +227,7 @@ impl Setting {
             partition: partition.as_ref().map_or(Ok(own.partition), |name| name.parse())?,
             front_end: front_end.as_ref().map_or(Ok(own.front_end), |name| name.parse())?,
             keys: keys.as_ref().map(rule).transpose()?.or(own.keys),
-            max_keys: max_keys.as_ref().map(|most| most.parse().map_err(|_| malformed())).transpose()?.or(own.max_keys),
+            max_keys: most_keys(names)?.or(own.max_keys),
             ..own
         })
     }

@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod kind;
+mod number;
 mod wire;
 
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
 
 pub use bootstrap::BootstrapError;
 pub use kind::Kind;
+#[doc(hidden)]
+pub use number::short;
 pub use wire::WireError;
 
 /// Every error that a caller of Windlass can get. Variants carry data, never secrets.
@@ -45,7 +48,7 @@ pub enum Error {
     },
     /// A refresh was requested, but no bootstrapping keys were generated.
     #[error(
-        "the server holds no bootstrapping keys; give the plan of context.bootstrapping() to context.generate_keys"
+        "the server holds no bootstrapping keys; give the plan of context.bootstrapping(), or of context.refresh() for CKKS, to context.generate_keys"
     )]
     MissingBootstrappingKeys,
     /// The evaluation keys hold no relinearisation key.
@@ -336,27 +339,6 @@ pub fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, right: &
 /// Results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// A number with at most six significant digits, without trailing zeros.
-#[doc(hidden)]
-pub fn short(x: f64) -> String {
-    let size = x.abs();
-    if x == 0.0 || !x.is_finite() {
-        return format!("{x}");
-    }
-    if !(1e-4..1e7).contains(&size) {
-        let text = format!("{x:.5e}");
-        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", trimmed(digits));
-    }
-    let behind = (5 - size.log10().floor() as i32).max(0) as usize;
-    trimmed(&format!("{x:.behind$}")).to_owned()
-}
-
-/// The number without zeros at its end.
-fn trimmed(digits: &str) -> &str {
-    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
-}
-
 /// The remedy if values outgrow the parameters.
 fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
     match value_bits {
@@ -404,27 +386,4 @@ fn missing_keys(galois: &[u64], relinearisation: bool, bootstrappings: usize) ->
         parts.push(format!("the keys of {bootstrappings} bootstrapping(s)"));
     }
     parts.join(" and ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::short;
-
-    #[test]
-    fn numbers_are_short() {
-        for (x, text) in [
-            (0.0, "0"),
-            (1.0, "1"),
-            (-0.5, "-0.5"),
-            (634.25, "634.25"),
-            (100.0, "100"),
-            (3f64.log2().exp2(), "3"),
-            (1.0 / 3.0, "0.333333"),
-            (1e300, "1e300"),
-            (1.5e-7, "1.5e-7"),
-            (f64::INFINITY, "inf"),
-        ] {
-            assert_eq!(short(x), text);
-        }
-    }
 }

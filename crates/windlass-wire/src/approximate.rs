@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use windlass_rlwe::Context;
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, FiledInfo};
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, FiledInfo, states_most};
 
 use super::stored::{self, Stored};
 use super::values::{FileContext, Wire, read_parts, write_parts};
@@ -60,7 +60,7 @@ impl FileContext for ApproximateContext {
 /// | Bytes | Field |
 /// |---|---|
 /// | 1 | degree in the scale: 1, or 2 for a product that is not rescaled yet |
-/// | 1 | the sum of: 1 if the second polynomial is a seed, 2 if the errors of its own slots follow, 4 if the number of its entries follows |
+/// | 1 | the sum of: 1 if the second polynomial is a seed, 2 if the errors of its own slots follow, 4 if the number of its entries follows, 8, only with 2, if what may be in a slot at most follows |
 /// | 2 | level |
 /// | 4 | number of slots |
 /// | 8 | scale, a double |
@@ -68,6 +68,7 @@ impl FileContext for ApproximateContext {
 /// | 8 | standard deviation of the error of any slot of the ring, a double; no less than that of a fresh encryption |
 /// | 8 | where it follows: what the encryption with this second polynomial has given to that of the own slots, a double |
 /// | 8 | where it follows: the deviation of all else there, a double; both together no less than that of a fresh encryption, and less than that of the whole ring |
+/// | 8 | where it follows: what may be in one of the own slots at most beside that, with a negligible probability, a double; more than the bound on the rest, 72 times the sum of the two figures before |
 /// | 4 | where it follows: the number of entries, the first of the slots; fewer than there are slots |
 /// | 8 | with it: bound on the absolute value of the slots beside the entries, a double; 0 for zeros |
 /// | | two polynomials, packed; a seed takes 32 bytes |
@@ -81,6 +82,9 @@ const OWN: u8 = 2;
 
 /// The number of entries follows.
 const ENTRIES: u8 = 4;
+
+/// What may be in one of the own slots at most follows their errors.
+const MOST: u8 = 8;
 
 /// The fields before the polynomials.
 struct Fields {
@@ -102,7 +106,7 @@ impl Fields {
         if !(1..=2).contains(&degree) {
             return malformed("degree of a CKKS ciphertext");
         }
-        if flags & !(SEEDED | OWN | ENTRIES) != 0 {
+        if flags & !(SEEDED | OWN | ENTRIES | MOST) != 0 || flags & (OWN | MOST) == MOST {
             return malformed("flags of a CKKS ciphertext");
         }
         if !context.is_level(level) {
@@ -122,8 +126,9 @@ impl Fields {
             return malformed("error of the slots");
         }
         let own = if flags & OWN == 0 { None } else { Some(own_error(context, fields, (level, slots), deviation)?) };
+        let most = if flags & MOST == 0 { None } else { Some(most(fields, own)?) };
         let beside = if flags & ENTRIES == 0 { None } else { Some(entries(fields, slots)?) };
-        let info = FiledInfo { degree: degree.into(), slots, magnitude, beside, deviation, own };
+        let info = FiledInfo { degree: degree.into(), slots, magnitude, beside, deviation, own, most };
         Ok(Self { seeded: flags & SEEDED != 0, level, info })
     }
 }
@@ -163,8 +168,18 @@ fn own_error(
     Ok((fresh, rest))
 }
 
+/// What may be in one of the own slots at most. Less than the bound on their errors is not stated apart.
+fn most(fields: &mut FieldReader<'_>, own: Option<(f64, f64)>) -> Result<f64, WireError> {
+    const WHAT: &str = "largest error of the own slots";
+    let most = fields.f64(WHAT)?;
+    match own.is_some_and(|(fresh, rest)| states_most(most, fresh + rest)) {
+        true => Ok(most),
+        false => Err(WireError::Malformed { what: WHAT }),
+    }
+}
+
 /// Bytes before the polynomials.
-const FIELDS: u64 = 60;
+const FIELDS: u64 = 68;
 
 /// A single ciphertext has the form of a [`Stored`] one.
 impl Wire<ApproximateContext> for Ciphertext {
@@ -175,9 +190,12 @@ impl Wire<ApproximateContext> for Ciphertext {
     }
 
     fn encode(&self, _: &ApproximateContext, out: &mut FieldWriter) {
-        let FiledInfo { deviation, own, beside, .. } = self.to_file();
+        let FiledInfo { deviation, own, most, beside, .. } = self.to_file();
         let flag = |is_set, flag| if is_set { flag } else { 0 };
-        let flags = flag(self.seed().is_some(), SEEDED) | flag(own.is_some(), OWN) | flag(beside.is_some(), ENTRIES);
+        let flags = flag(self.seed().is_some(), SEEDED)
+            | flag(own.is_some(), OWN)
+            | flag(beside.is_some(), ENTRIES)
+            | flag(most.is_some(), MOST);
         out.bytes(&[self.degree() as u8, flags]);
         out.u16(self.level() as u16);
         out.u32(self.slots() as u32);
@@ -187,6 +205,9 @@ impl Wire<ApproximateContext> for Ciphertext {
         if let Some((fresh, rest)) = own {
             out.f64(fresh);
             out.f64(rest);
+        }
+        if let Some(most) = most {
+            out.f64(most);
         }
         if let Some((count, rest)) = beside {
             out.u32(count as u32);

@@ -9,8 +9,14 @@ use windlass_rlwe::Context;
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::Scheme;
 
-use super::values::{FileContext, Wire, WireContext, poly_len, read_poly, write_poly};
+use super::values::{FileContext, Wire, WireContext, read_seeded, seeded_len, write_seeded};
 use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
+
+/// The seed and the other half of the key to the ephemeral secret, in refusals.
+pub(super) const ENCAPSULATION: [&str; 2] = ["seed of the encapsulation key", "encapsulation key"];
+
+/// Those of the ephemeral secret under the main one.
+pub(super) const ENCRYPTED: [&str; 2] = ["seed of the encrypted ephemeral secret", "encrypted ephemeral secret"];
 
 /// What bootstrapping keys must agree with: the context of the ciphertexts they refresh, and of the
 /// plan the modulus at which a ciphertext meets the ephemeral key, that key's weight and norm, and
@@ -83,31 +89,24 @@ impl Wire<BootstrapContext> for BootstrapKeys {
     /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in; over Q_in for each digit,
     /// where it has digits. Then the encrypted ephemeral secret, its seed and its b over Q·P.
     fn encode(&self, _: &BootstrapContext, out: &mut FieldWriter) {
-        for (seed, b) in self.encapsulation_parts().chain([self.encrypted_parts()]) {
-            out.bytes(seed);
-            write_poly(out, b);
-        }
+        self.encapsulation_parts().chain([self.encrypted_parts()]).for_each(|part| write_seeded(out, part));
     }
 
     fn decode(context: &BootstrapContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let basis = context.plan.input().base_qp(context.rlwe());
-        let mut pair = |_| {
-            let seed = fields.array("seed of the encapsulation key")?;
-            Ok((seed, read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?))
-        };
-        let encapsulation = (0..context.plan.input().pairs()).map(&mut pair).collect::<Result<Vec<_>>>()?;
-        let encrypted_seed = fields.array("seed of the encrypted ephemeral secret")?;
-        let encrypted = read_poly(context.rlwe(), &context.whole(), &mut fields, "encrypted ephemeral secret")?;
+        let mut pair = |_| read_seeded(context.rlwe(), &basis, &mut fields, ENCAPSULATION);
+        let pairs = (0..context.plan.input().pairs()).map(&mut pair);
+        let encapsulation = pairs.collect::<Result<Vec<_>, WireError>>()?;
+        let encrypted = read_seeded(context.rlwe(), &context.whole(), &mut fields, ENCRYPTED)?;
         fields.finish("bootstrapping keys")?;
         let scheme = context.message.scheme();
-        let encrypted = (encrypted_seed, encrypted);
         let keys = Self::from_parts(&context.plan, (context.rlwe(), key), scheme, encapsulation, encrypted);
         Ok(keys.ok_or(WireError::Malformed { what: "bootstrapping keys" })?)
     }
 
     fn limit(context: &BootstrapContext) -> u64 {
         let input = context.plan.input();
-        let pair = |basis: &Basis| 32 + poly_len(context.rlwe(), basis) as u64;
+        let pair = |basis: &Basis| seeded_len(context.rlwe(), basis);
         input.pairs() as u64 * pair(&input.base_qp(context.rlwe())) + pair(&context.whole())
     }
 }

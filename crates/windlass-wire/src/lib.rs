@@ -22,6 +22,7 @@ mod mapped;
 mod messages;
 mod prepared;
 mod ready_keys;
+mod refresh;
 mod sealed;
 mod source;
 mod stored;
@@ -40,6 +41,7 @@ pub use list::{CiphertextList, NumberKind};
 pub use messages::{AnswerV1, EncryptedRowsV1, EncryptedScoresV1, QueryV1};
 pub use prepared::{PlanFiles, StoresConstants};
 pub use ready_keys::ReadyKeys;
+pub use refresh::RefreshContext;
 pub use sealed::{
     Passphrase, PassphraseCost, check_sealed, from_sealed_bytes, is_sealed, load_sealed, open_secret, save_sealed,
     seal_secret,

@@ -195,6 +195,28 @@ pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
     }
 }
 
+/// Appends the seed of a uniform half, and the other half.
+pub(super) fn write_seeded(out: &mut FieldWriter, (seed, half): (&[u8; 32], &Poly<Eval>)) {
+    out.bytes(seed);
+    write_poly(out, half);
+}
+
+/// Reads what [`write_seeded`] wrote, a half over `basis`.
+pub(super) fn read_seeded(
+    context: &Context,
+    basis: &Basis,
+    fields: &mut FieldReader<'_>,
+    [seed, half]: [&'static str; 2],
+) -> Result<([u8; 32], Poly<Eval>), WireError> {
+    let seed = fields.array(seed)?;
+    Ok((seed, read_poly(context, basis, fields, half)?))
+}
+
+/// Bytes of what [`write_seeded`] writes.
+pub(super) fn seeded_len(context: &Context, basis: &Basis) -> u64 {
+    32 + poly_len(context, basis) as u64
+}
+
 /// The polynomials of a ciphertext, the second as the seed that it is expanded from if there is
 /// one.
 pub(super) fn write_parts(out: &mut FieldWriter, parts: &[Poly<Eval>], seed: Option<&Seed>) {

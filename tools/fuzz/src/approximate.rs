@@ -208,7 +208,7 @@ pub fn evaluation_keys() -> Target {
     let sides = all();
     let readers = readers(&sides, |sides, keys: EvaluationKeys| {
         sound::evaluation_keys(&keys);
-        let used = sides.context.server_from_keys(Arc::new(keys)).and_then(|server| {
+        let used = sides.context.server_from_keys(Arc::new(keys), Vec::new()).and_then(|server| {
             let ct = sides.full();
             sides.decrypt(&server.engine().square(&ct)?);
             sides.decrypt(&server.conjugate(&ct)?);

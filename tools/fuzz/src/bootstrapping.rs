@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use windlass::bootstrap::approximate::{RefreshKeys, RefreshSpec};
 use windlass::bootstrap::{BootstrapKeys, BootstrapSpec, Mode};
 use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
-use windlass::wire::{BootstrapContext, to_bytes};
+use windlass::wire::{BootstrapContext, RefreshContext, to_bytes};
 use windlass::{Context, Params, Scheme};
 
 use crate::containers::Reader;
@@ -43,4 +44,31 @@ pub fn keys() -> Target {
         }));
     }
     Target::containers(readers, seeds)
+}
+
+/// Refreshes of CKKS in two small rings, one of them with fewer slots.
+pub fn refresh_keys() -> Target {
+    let (mut readers, mut seeds) = (Vec::new(), vec![golden!("refresh-keys")]);
+    for (n, slots) in [(32, 16), (64, 8)] {
+        let context = Context::refreshing(&small_refresh(n, slots)).expect("a context");
+        let plan = context.refresh().expect("a plan");
+        let (client, server) = context.generate_keys_from_seed([&plan], 5).expect("keys");
+        let files = RefreshContext::new(&plan);
+        let (_, keys) = server.refreshes().next().expect("keys of the plan");
+        seeds.push(to_bytes(&files, keys).expect("a key pair").to_vec());
+        let name = client.secret_key().key_id();
+        let evaluation = Arc::clone(server.engine().keys());
+        readers.push(Reader::new(files, name, move |keys: RefreshKeys| {
+            let joined = context.server_from_keys(Arc::clone(&evaluation), vec![(Arc::clone(&plan), keys)]);
+            joined.inspect_err(|error| crate::containers::refused(error)).ok();
+        }));
+    }
+    Target::containers(readers, seeds)
+}
+
+/// The toy set in a smaller ring; of n = 32 that of the golden file.
+pub fn small_refresh(n: usize, slots: usize) -> RefreshSpec {
+    let toy = RefreshSpec::preset("insecure_toy_refresh_1024").expect("a set");
+    let (to_slots, to_coefficients) = (vec![2, slots.ilog2() as usize - 2], vec![slots.ilog2() as usize]);
+    RefreshSpec { n, slots, to_slots, to_coefficients, ephemeral_weight: n as u32 / 4, ..toy }
 }

@@ -1,9 +1,11 @@
 //! Parameters as text, and changes of numbers in texts.
 
+use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::{Context, Params, Scheme};
 
 use crate::approximate::spec;
+use crate::bootstrapping::small_refresh;
 use crate::containers::refused;
 use crate::memory::Bound;
 use crate::random::Random;
@@ -129,6 +131,30 @@ pub fn ckks_parameters() -> Target {
         assert_eq!(CkksSpec::from_json(&spec.to_json()).expect("what was written can be read"), spec);
         if spec.n <= SMALL && spec.depth <= 8 {
             approximate_round_trip(&spec);
+        }
+        true
+    })
+}
+
+/// Parameters of refreshes of CKKS: what is accepted is written and read again, and small sets are
+/// planned.
+pub fn refresh_parameters() -> Target {
+    let toy = RefreshSpec::preset("insecure_toy_refresh_1024").expect("a set");
+    let limited = RefreshSpec { max_keys: Some(9), ..small_refresh(32, 16) };
+    let seeds = [toy, limited, small_refresh(64, 8)].map(|spec| spec.to_json().into_bytes());
+    Target::text(seeds.to_vec(), PARAMETERS, |text| {
+        let Ok(text) = std::str::from_utf8(text) else { return false };
+        let spec = match RefreshSpec::from_json(text) {
+            Ok(spec) => spec,
+            Err(error) => {
+                refused(&error);
+                return false;
+            }
+        };
+        assert_eq!(RefreshSpec::from_json(&spec.to_json()).expect("what was written can be read"), spec);
+        if spec.n <= SMALL && spec.depth <= 8 {
+            let planned = Context::refreshing(&spec).map(|context| context.refresh().expect("a plan").stages());
+            planned.inspect_err(|error| refused(error)).ok();
         }
         true
     })

@@ -3,20 +3,23 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use windlass_ring::sample;
-use windlass_rlwe::{EvaluationKeys, KeyId, SecretKey};
+use windlass_ring::{Eval, Poly, sample};
+use windlass_rlwe::{EvaluationKeys, KeyId, SecretKey, check_same_keys};
 use windlass_schemes::error::{BootstrapError, Result};
 
 use super::plan::RefreshPlan;
-use crate::encapsulation::{EncapsulationKey, EncryptedSecret, InputModulus, SeededPair};
+use crate::encapsulation::{EncapsulationKey, EncryptedSecret, SeededPair};
 use crate::ephemeral::EphemeralSecret;
+use crate::stage::StageName;
 
 /// The key to the ephemeral secret, and that secret encrypted under the main one. Public.
 #[derive(Debug, Clone)]
 pub struct RefreshKeys {
     pub(super) encapsulation: EncapsulationKey,
     pub(super) encrypted_secret: SeededPair,
-    pub(super) id: KeyId,
+    /// Non-zero coefficients of the ephemeral secret.
+    weight: u32,
+    id: KeyId,
 }
 
 impl RefreshKeys {
@@ -31,10 +34,49 @@ impl RefreshKeys {
         }
         let spec = plan.spec();
         let ephemeral = EphemeralSecret(sample::sparse(spec.n, spec.ephemeral_weight as usize, rng));
-        let input = InputModulus::at_level(plan.context().base_level(), spec.ephemeral_special);
-        let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &input, rng);
+        let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &plan.input(), rng);
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, 1, rng);
-        Ok(Self { encapsulation, encrypted_secret, id: secret.key_id() })
+        Ok(Self { encapsulation, encrypted_secret, weight: spec.ephemeral_weight, id: secret.key_id() })
+    }
+
+    /// The seeds of the uniform halves, each with the other half: the key to the ephemeral secret,
+    /// then that secret under the main one.
+    #[doc(hidden)]
+    pub fn parts(&self) -> impl Iterator<Item = (&[u8; 32], &Poly<Eval>)> {
+        self.encapsulation.pairs.iter().chain([&self.encrypted_secret]).map(SeededPair::parts)
+    }
+
+    /// Rebuilds keys from a file; `None` if a part is not what [`Self::generate`] makes for this plan.
+    #[doc(hidden)]
+    pub fn from_parts(plan: &RefreshPlan, id: KeyId, mut parts: Vec<([u8; 32], Poly<Eval>)>) -> Option<Self> {
+        let context = plan.context().rlwe();
+        let (seed, encrypted) = parts.pop()?;
+        let encapsulation = EncapsulationKey::from_parts(context, &plan.input(), parts)?;
+        let encrypted_secret = EncryptedSecret::from_parts(context, seed, encrypted)?;
+        Some(Self { encapsulation, encrypted_secret, weight: plan.spec().ephemeral_weight, id })
+    }
+
+    /// Refuses keys that a plan does not run with: of other parameters or another ephemeral secret, of
+    /// two key pairs, and sets of evaluation keys that lack one at the level of a stage.
+    pub(super) fn check(&self, plan: &RefreshPlan, evaluation: &EvaluationKeys) -> Result<()> {
+        let same_ring = Arc::ptr_eq(self.encrypted_secret.parts().1.ring(), plan.context().rlwe().ring());
+        if !same_ring || !self.encapsulation.is_at(&plan.input()) || self.weight != plan.spec().ephemeral_weight {
+            return Err(BootstrapError::WrongContext { what: "the refresh key" }.into());
+        }
+        check_same_keys("Refresher::new", evaluation.key_id().unwrap_or(self.id), self.id)?;
+        let stages = plan.stages();
+        let sine = stages.iter().find(|stage| matches!(stage.name, StageName::Sine { .. }));
+        let level = plan.relinearisation_level();
+        if let Some(stage) = sine.filter(|_| evaluation.relinearisation().is_none_or(|key| key.level() < level)) {
+            return Err(BootstrapError::MissingRelinearisationKey { stage: stage.name.to_string() }.into());
+        }
+        for stage in &stages {
+            let lacks = |t: &&u64| evaluation.galois(**t).is_none_or(|key| key.level() < stage.level);
+            if let Some(&element) = stage.keys.iter().find(lacks) {
+                return Err(BootstrapError::MissingKey { stage: stage.name.to_string(), element }.into());
+            }
+        }
+        Ok(())
     }
 
     /// Adds the Galois and relinearisation keys of a plan to evaluation keys, each for the levels

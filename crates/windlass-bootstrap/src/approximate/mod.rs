@@ -11,7 +11,10 @@
 //! ```
 
 mod estimate;
+mod file;
 mod keys;
+mod list;
+mod listing;
 mod maps;
 mod plan;
 mod precision;

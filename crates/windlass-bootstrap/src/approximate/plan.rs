@@ -81,6 +81,12 @@ impl RefreshPlan {
         &self.context
     }
 
+    /// The modulus at which a ciphertext meets the ephemeral key.
+    #[doc(hidden)]
+    pub fn input(&self) -> InputModulus {
+        InputModulus::at_level(self.context.base_level(), self.spec.ephemeral_special)
+    }
+
     /// Q_B.
     pub(super) fn base_modulus(&self) -> f64 {
         base_modulus(&self.context)

@@ -39,15 +39,18 @@ pub struct Refresher {
 }
 
 impl Refresher {
-    /// Prepares the constants of the maps. The engine has the evaluation keys of the plan.
+    /// Checks the keys and prepares the constants of the maps. The engine has the evaluation keys of the
+    /// plan.
     ///
     /// # Errors
-    /// [`BootstrapError::WrongContext`] for an engine of another context. Keys of another pair are
-    /// refused by [`Self::refresh`].
+    /// [`BootstrapError::MissingKey`] and [`BootstrapError::MissingRelinearisationKey`] with the stage
+    /// that lacks it; [`BootstrapError::WrongContext`] for an engine or keys of another context;
+    /// [`Error::OtherKeyPair`].
     pub fn new(plan: &Arc<RefreshPlan>, engine: Engine, keys: RefreshKeys) -> Result<Self> {
         if !Arc::ptr_eq(engine.context(), plan.context()) {
             return Err(BootstrapError::WrongContext { what: "the engine" }.into());
         }
+        keys.check(plan, engine.keys())?;
         let prepared = |stages: &[Stage]| {
             stages.iter().map(|stage| stage.plan.prepare_at(&engine, stage.level)).collect::<Result<Vec<_>>>()
         };
@@ -74,8 +77,7 @@ impl Refresher {
     /// The same message with new levels.
     ///
     /// # Errors
-    /// [`Error::BoundTooLarge`] if the bound on the values exceeds [`RefreshPlan::most`]; those of key
-    /// switches and products; [`Error::SlotCount`] for more slots than the plan is for.
+    /// Those of [`Self::check`]; those of key switches and products.
     pub fn refresh(&self, ciphertext: &Ciphertext) -> Result<Ciphertext> {
         self.refresh_with(ciphertext, &mut |_| ControlFlow::Continue(()))
     }
@@ -115,9 +117,22 @@ impl Refresher {
         Ok(out.refreshed_from(&base, [random + systematic, random * whole + systematic], self.error.rare))
     }
 
+    /// What [`Self::refresh`] refuses before any work.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`], [`Error::OtherKeyPair`]; [`Error::SlotCount`] for more slots than the
+    /// plan is for; [`BootstrapError::BoundTooLarge`] if the bound on the values exceeds
+    /// [`RefreshPlan::most`]; [`Error::LevelsExhausted`] for a product at the lowest level that was not
+    /// rescaled.
+    pub fn check(&self, ciphertext: &Ciphertext) -> Result<()> {
+        self.checked_magnitude(ciphertext).map(drop)
+    }
+
     /// The bound on all slots of a ciphertext that can be refreshed: every coefficient is a sum over
     /// all of them, those beside the entries too.
     fn checked_magnitude(&self, ciphertext: &Ciphertext) -> Result<f64> {
+        // Of another context, or with no level for its own rescaling.
+        self.engine.rescaled_level(ciphertext)?;
         let slots = self.plan.spec().slots;
         if ciphertext.slots() > slots {
             return Err(Error::SlotCount { got: ciphertext.slots(), most: slots });
@@ -126,7 +141,7 @@ impl Refresher {
         let magnitude = ciphertext.magnitude().max(ciphertext.rest_magnitude());
         match magnitude <= self.plan.most() {
             true => Ok(magnitude),
-            false => Err(Error::BoundTooLarge { bound: magnitude, most: self.plan.most(), value_bits: None }),
+            false => Err(BootstrapError::BoundTooLarge { bound: magnitude, most: self.plan.most() }.into()),
         }
     }
 

@@ -138,6 +138,11 @@ impl EncapsulationKey {
         (pairs.len() == input.pairs()).then(|| Self { input: input.clone(), pairs })
     }
 
+    /// Whether it is for this modulus.
+    pub fn is_at(&self, input: &InputModulus) -> bool {
+        self.input == *input
+    }
+
     /// Switches a pair at the input level, in BFV form.
     pub fn switch(&self, context: &Arc<Context>, parts: &[Poly<Eval>]) -> [Poly<Eval>; 2] {
         let [mut first, second] = if self.input.digits == Digits::WHOLE {

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use windlass::schemes::Scheme;
 use windlass_secrets::SealArgs;
 
+use crate::error::CliError;
 use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 
 /// Arguments of `refresh`.
@@ -21,12 +22,14 @@ pub struct RefreshArgs {
     /// How to bootstrap.
     #[command(flatten)]
     pub way: WayArgs,
-    /// Only print the plan: stages, capacity, bytes of keys, and an estimate of the time.
+    /// Only print the plan: stages, capacity, bytes of keys, and an estimate of the time (for a set of
+    /// CKKS, of the error).
     #[arg(long)]
     pub explain: bool,
-    /// The values to encrypt modulo p^r, separated by commas [default: 0, 1, 2, .. in all slots].
+    /// The values to encrypt, separated by commas: integers modulo p^r, or numbers from -1 to 1 for a
+    /// set of CKKS [default: in all slots 0, 1, 2, .., or sin 0, sin 1, sin 2, ..].
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value, allow_hyphen_values = true)]
-    pub values: Vec<i128>,
+    pub values: Vec<Value>,
     /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary
     /// directory, removed at the end].
     #[arg(long, value_name = "DIR")]
@@ -100,6 +103,18 @@ pub enum Step {
     Decrypt(DecryptArgs),
 }
 
+impl Step {
+    /// The preset that it is given.
+    pub fn preset(&self) -> &str {
+        match self {
+            Self::Keygen(args) => &args.set.preset,
+            Self::Encrypt(args) => &args.set.preset,
+            Self::Apply(args) => &args.set.preset,
+            Self::Decrypt(args) => &args.set.preset,
+        }
+    }
+}
+
 /// Arguments of `refresh keygen`.
 #[derive(Debug, Args)]
 pub struct KeygenArgs {
@@ -121,7 +136,7 @@ pub struct EncryptArgs {
     pub with: EncryptionKeyArgs,
     /// The values, separated by commas: integers from -p^r/2 to p^r - 1 for the slots in order
     /// (with --packed, for the d coefficients of each slot). Other slots hold 0. A negative value x
-    /// decrypts to x + p^r.
+    /// decrypts to x + p^r. Numbers from -1 to 1 for a set of CKKS.
     #[arg(
         long,
         value_name = "LIST",
@@ -130,8 +145,9 @@ pub struct EncryptArgs {
         value_parser = value,
         allow_hyphen_values = true
     )]
-    pub values: Vec<i128>,
-    /// The minimum capacity in bits [default: what a refresh needs].
+    pub values: Vec<Value>,
+    /// The minimum capacity in bits [default: what a refresh needs]. Not for sets of CKKS, whose
+    /// ciphertexts are encrypted without levels.
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub capacity: Option<f64>,
     /// The ciphertext file to write.
@@ -170,14 +186,52 @@ pub struct DecryptArgs {
     /// The ciphertext file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
-    /// Check that the first slots hold these values and the other slots 0.
+    /// Check that the first slots hold these values and the other slots 0, for a set of CKKS up to the
+    /// bound on the error, and tell the error.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value, allow_hyphen_values = true)]
-    pub values: Option<Vec<i128>>,
+    pub values: Option<Vec<Value>>,
 }
 
-/// A value of a slot.
-fn value(text: &str) -> Result<i128, String> {
-    text.trim().parse().map_err(|_| "give integers, separated by commas, such as 1,0,-2".into())
+/// A value of a slot, as it was given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value {
+    /// An integer.
+    Integer(i128),
+    /// Any other number, for sets of CKKS.
+    Real(f64),
+}
+
+impl Value {
+    /// The number.
+    pub fn real(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Real(real) => real,
+        }
+    }
+}
+
+/// What sets of integers take.
+const INTEGERS: &str = "give integers, separated by commas, such as 1,0,-2";
+
+/// The values as integers.
+///
+/// # Errors
+/// [`CliError::Usage`] for a number that is not an integer.
+pub fn integers(values: &[Value]) -> crate::error::Result<Vec<i128>> {
+    let one = |value: &Value| match value {
+        Value::Integer(integer) => Ok(*integer),
+        Value::Real(real) => Err(CliError::Usage(format!("the value {real} is not one of this set: {INTEGERS}"))),
+    };
+    values.iter().map(one).collect()
+}
+
+fn value(text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    if let Ok(integer) = text.parse() {
+        return Ok(Value::Integer(integer));
+    }
+    text.parse().map(Value::Real).map_err(|_| format!("{INTEGERS}, or numbers such as 0.5,-0.25 for a set of CKKS"))
 }
 
 /// A number of bits, up to more than any modulus has.

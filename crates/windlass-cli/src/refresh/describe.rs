@@ -1,8 +1,10 @@
 //! Descriptions of plans and refreshes.
 
 use serde_json::{Value, json};
-use windlass::bootstrap::{BatchPlan, Mode, StageTime, bootstrap_preset_names};
+use windlass::bootstrap::approximate::refresh_preset_names;
+use windlass::bootstrap::{BatchPlan, KeyBytes, Mode, StageTime, bootstrap_preset_names};
 
+use super::approximate_setup::Setup;
 use super::args::RefreshArgs;
 use super::setup::Planned;
 use crate::error::Result;
@@ -20,7 +22,7 @@ pub struct Refreshed {
 /// `windlass refresh --preset list`.
 pub fn list() -> Report {
     let mut report = Report::default();
-    let names: Vec<&str> = bootstrap_preset_names().collect();
+    let names: Vec<&str> = bootstrap_preset_names().chain(refresh_preset_names()).collect();
     names.iter().for_each(|name| report.line(*name));
     report.field("presets", names);
     report
@@ -37,18 +39,7 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let digits = if seconds < 0.1 { 4 } else { 1 };
     describe_batches(&mut report, &planned, &mut stages);
     report.line(format!("one refresh takes about {seconds:.digits$} s on one thread of this machine"));
-    report.line("keys, before they are made");
-    report.bytes(&[
-        ("secret.key", bytes.secret),
-        ("public.key", bytes.public),
-        ("evaluation.keys", bytes.evaluation),
-        ("bootstrap.keys", bytes.bootstrap),
-    ]);
-    report.line(format!("  {:<22}{:>12} bytes", "evaluation, in memory", bytes.evaluation_memory));
-    let of_stage = |stage: &windlass::bootstrap::Stage| {
-        json!({ "name": stage.name.to_string(), "level": stage.level, "capacity_bits": [stage.capacity.0, stage.capacity.1],
-                "keys": stage.keys.len(), "times": stage.times, "work": stage.work })
-    };
+    describe_keys(&mut report, &bytes);
     report.field("preset", planned.preset.params.name());
     report.field("stages", plan.stages().iter().map(of_stage).collect::<Vec<Value>>());
     report.field("estimated_seconds", seconds);
@@ -89,17 +80,89 @@ fn describe_batches(report: &mut Report, planned: &Planned, stages: &mut Stages)
     report.field("batch_failure_bits", batches.failure_bits());
 }
 
-/// Stages, times and capacity.
-pub fn describe_refresh(report: &mut Report, made: &Refreshed) {
-    for stage in &made.stages {
+/// What the server knows about a refresh of CKKS.
+pub struct Renewed {
+    pub stages: Vec<StageTime>,
+    /// Products that were left, and that are.
+    pub levels: [usize; 2],
+    /// Stated bits of precision, before and after.
+    pub bits: [f64; 2],
+    pub bytes: u64,
+}
+
+/// `windlass refresh --explain` for a set of CKKS.
+pub fn explain_approximate(setup: &Setup) -> Result<Report> {
+    let (plan, bytes, error) = (&setup.plan, setup.plan.key_bytes(), setup.plan.error()?);
+    let mut report = Report::default();
+    plan.explain().lines().for_each(|line| report.line(line));
+    describe_keys(&mut report, &bytes);
+    report.field("preset", setup.name.as_str());
+    report.field("stages", plan.stages().iter().map(of_stage).collect::<Vec<Value>>());
+    report.field("output_bits", plan.output_bits());
+    report.field("levels", plan.spec().depth);
+    report.field("slots", plan.spec().slots);
+    report.field("error_bits", -error.deviation().log2());
+    report.field("systematic_error_bits", -error.systematic.log2());
+    report.field("most", plan.most());
+    report.field("galois_keys", plan.galois_levels().len());
+    report.field("evaluation_memory_bytes", bytes.evaluation_memory);
+    report.field("security_bits", setup.security_bits());
+    report.field("ephemeral_security_bits", rounded_down(plan.ephemeral_security().bits));
+    Ok(report)
+}
+
+/// Stages, times, levels and precision.
+pub fn describe_renewed(report: &mut Report, made: &Renewed) {
+    describe_stages(report, &made.stages);
+    let ([before, after], [stated, left]) = (made.levels, made.bits);
+    report.line(format!("products in sequence: {before} before, {after} after"));
+    report.line(format!("stated error: 2^-{stated:.1} before, 2^-{left:.1} after"));
+    report.field("levels", vec![before, after]);
+    report.field("precision_bits", vec![stated, left]);
+}
+
+/// Decrypted numbers up to the last that is not 0; text shows the first few.
+pub fn describe_reals(report: &mut Report, values: &[f64]) {
+    const MOST: usize = 32;
+    let shown: Vec<String> = values.iter().take(MOST).map(|value| format!("{value:.6}")).collect();
+    let rest = if values.len() > MOST { format!(" and {} more", values.len() - MOST) } else { String::new() };
+    report.line(format!("values: {}{rest}", shown.join(",")));
+    report.field("values", values.to_vec());
+}
+
+/// Bytes of keys before they are made.
+fn describe_keys(report: &mut Report, bytes: &KeyBytes) {
+    report.line("keys, before they are made");
+    report.bytes(&[
+        ("secret.key", bytes.secret),
+        ("public.key", bytes.public),
+        ("evaluation.keys", bytes.evaluation),
+        ("bootstrap.keys", bytes.bootstrap),
+    ]);
+    report.line(format!("  {:<22}{:>12} bytes", "evaluation, in memory", bytes.evaluation_memory));
+}
+
+fn of_stage(stage: &windlass::bootstrap::Stage) -> Value {
+    json!({ "name": stage.name.to_string(), "level": stage.level, "capacity_bits": [stage.capacity.0, stage.capacity.1],
+            "keys": stage.keys.len(), "times": stage.times, "work": stage.work })
+}
+
+/// Stages and times.
+fn describe_stages(report: &mut Report, stages: &[StageTime]) {
+    for stage in stages {
         report.line(format!("  {:<38}{:>9.3} s, from {:.0} bits", stage.name, stage.seconds, stage.capacity.0));
     }
+    let of_stage =
+        |stage: &StageTime| json!({ "name": stage.name, "seconds": stage.seconds, "capacity_bits": stage.capacity.0 });
+    report.field("stages", stages.iter().map(of_stage).collect::<Vec<Value>>());
+}
+
+/// Stages, times and capacity.
+pub fn describe_refresh(report: &mut Report, made: &Refreshed) {
+    describe_stages(report, &made.stages);
     let (before, after) = made.capacity;
     report.line(format!("capacity: {before:.1} bits before, {after:.1} after"));
     report.field("packed", made.packed);
-    let of_stage =
-        |stage: &StageTime| json!({ "name": stage.name, "seconds": stage.seconds, "capacity_bits": stage.capacity.0 });
-    report.field("stages", made.stages.iter().map(of_stage).collect::<Vec<Value>>());
     report.field("capacity_bits", vec![before, after]);
 }
 

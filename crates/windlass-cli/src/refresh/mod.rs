@@ -1,7 +1,10 @@
 //! `windlass refresh`: bootstrapping through files, the server's side with public and evaluation
-//! keys only.
+//! keys only. Sets of integers and of CKKS have the same steps.
 
+mod approximate;
+mod approximate_setup;
 mod args;
+mod compared;
 mod describe;
 mod setup;
 mod steps;
@@ -14,6 +17,20 @@ use args::Step;
 
 /// `windlass refresh`.
 pub fn run(args: &RefreshArgs, quiet: bool) -> Result<Report> {
+    let preset = match &args.step {
+        Some(step) => Some(step.preset()),
+        None => args.preset.as_deref(),
+    };
+    if let Some(set) = approximate_setup::named(preset)? {
+        return match &args.step {
+            Some(Step::Keygen(step)) => approximate::keygen(set, step, quiet),
+            Some(Step::Encrypt(step)) => approximate::encrypt(set, step, quiet),
+            Some(Step::Apply(step)) => approximate::apply(set, step, quiet),
+            Some(Step::Decrypt(step)) => approximate::decrypt(set, step, quiet),
+            None if args.explain => approximate::explain(set, args, quiet),
+            None => approximate::all(set, args, quiet),
+        };
+    }
     match &args.step {
         Some(Step::Keygen(step)) => steps::keygen(step, quiet),
         Some(Step::Encrypt(step)) => steps::encrypt(step, quiet),

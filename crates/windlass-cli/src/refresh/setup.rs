@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass::bootstrap::approximate::refresh_preset_names;
 use windlass::bootstrap::{
     BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names,
 };
@@ -28,12 +29,16 @@ impl Planned {
     /// Plans a preset.
     pub fn new(preset: Option<&str>, way: WayArgs, stages: &mut Stages) -> Result<Self> {
         let Some(name) = preset else {
-            let names = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
+            let names = bootstrap_preset_names().chain(refresh_preset_names()).collect::<Vec<_>>().join(", ");
             return Err(CliError::Usage(format!("give --preset NAME with one of {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
         let preset = BootstrapPreset::named(name, mode).map_err(|error| match error {
             windlass::Error::Unplannable { .. } => does_not_bootstrap(name, "its modulus is too short for that"),
+            windlass::Error::UnknownName { what, given, mut known } => {
+                known.extend(refresh_preset_names().map(str::to_owned));
+                refused_parameters(name, windlass::Error::UnknownName { what, given, known })
+            }
             other => refused_parameters(name, other),
         })?;
         Self::of(preset, way.scheme.into(), stages)

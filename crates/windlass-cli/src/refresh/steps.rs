@@ -12,7 +12,7 @@ use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::{Ciphertext, Encryptor};
 use windlass::wire::{CiphertextV1, Passphrase};
 
-use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
+use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs, integers};
 use super::describe::{Refreshed, describe_refresh, describe_values};
 use super::setup::{Planned, Setup};
 use crate::error::{CliError, Result};
@@ -23,12 +23,12 @@ use crate::progress::Stages;
 use crate::report::Report;
 use crate::values::{file_bytes, read, read_for, write};
 
-const SECRET: &str = "secret.key";
-const PUBLIC: &str = "public.key";
-const EVALUATION: &str = "evaluation.keys";
-const BOOTSTRAP: &str = "bootstrap.keys";
-const SPENT: &str = "spent.bin";
-const REFRESHED: &str = "refreshed.bin";
+pub const SECRET: &str = "secret.key";
+pub const PUBLIC: &str = "public.key";
+pub const EVALUATION: &str = "evaluation.keys";
+pub const BOOTSTRAP: &str = "bootstrap.keys";
+pub const SPENT: &str = "spent.bin";
+pub const REFRESHED: &str = "refreshed.bin";
 
 fn setup(set: &SetArgs, stages: &mut Stages) -> Result<Setup> {
     Setup::new(Planned::new(Some(&set.preset), set.way, stages)?, stages)
@@ -90,8 +90,9 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     planned.vouch(&args.set.preset, args.set.way, quiet)?;
     let setup = Setup::new(planned, &mut stages)?;
     let key = args.with.file(setup.context.files())?;
-    let (capacity, bytes) = stages
-        .run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &args.values, args.capacity, &args.out))?;
+    let values = integers(&args.values)?;
+    let (capacity, bytes) =
+        stages.run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &values, args.capacity, &args.out))?;
     let mut report = Report::default();
     report.line(format!("{} values are encrypted, with {capacity:.1} bits of capacity", args.values.len()));
     report.field("security_bits", setup.planned.security_bits());
@@ -222,7 +223,7 @@ fn lacks_keys(made: &windlass::Result<Bootstrapper>) -> bool {
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
-    let wanted = args.values.as_ref().map(|values| setup.plaintext(values)).transpose()?;
+    let wanted = args.values.as_ref().map(|values| setup.plaintext(&integers(values)?)).transpose()?;
     let secret = args.with.open(setup.context.files())?;
     let values = stages.run("decrypt", "decrypting", || open(&setup, &secret, &args.input))?;
     if let Some(wanted) = &wanted {
@@ -277,7 +278,7 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let setup = Setup::new(planned, &mut stages)?;
     let values = match args.values.is_empty() {
         true => (0..setup.most_values() as u64).map(|i| (i % setup.modulus()).into()).collect(),
-        false => args.values.clone(),
+        false => integers(&args.values)?,
     };
     let wanted = setup.values(&setup.plaintext(&values)?)?;
     make_keys(&setup, &outputs, None, &mut stages)?;

@@ -11,7 +11,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use windlass::rlwe::RlweParams;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::scoring::{Scoring, scoring_spec};
 use windlass::wire::{Access, hex, sha256, write_new};
@@ -181,8 +180,7 @@ impl Schema {
     pub fn vouched(source: &SourceArgs, quiet: bool) -> Result<(Self, Setting)> {
         let path = &source.schema;
         let schema = Self::read(path)?;
-        let params = RlweParams::new(&schema.spec(path)?.to_rlwe());
-        let params = params.map_err(|error| refused(path)(error.into()))?;
+        let params = schema.spec(path)?.to_params().map_err(refused(path))?;
         let bits = rounded_down(params.security().bits);
         let name = format!("CKKS, n = {}", params.n());
         if bits < SECURE_BITS && !source.insecure {

@@ -175,7 +175,7 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
         let (EncryptedRowsV1 { schema: found, list: rows }, key): (_, _) = read(&args.input, files)?;
         schema.check(&args.input, &found)?;
         let keys: EvaluationKeys = read_for(&args.evaluation_keys, files, (key, &args.input))?;
-        Ok((rows, setting.context.server_from_keys(Arc::new(keys))?))
+        Ok((rows, setting.context.server_from_keys(Arc::new(keys), Vec::new())?))
     })?;
     let scorer = stages.run("prepare", "converting weights", || {
         memory_of_weights(&setting)?;

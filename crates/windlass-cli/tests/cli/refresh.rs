@@ -241,3 +241,141 @@ fn bad_input_is_refused_and_leaves_nothing() {
     let decrypt = "refresh decrypt --preset insecure_boot_105 --in spent.bin --secret-key";
     refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: it belongs to another key pair");
 }
+
+/// A set of CKKS: real numbers, errors instead of equal values, and the same files and steps.
+const REALS: &str = "--preset insecure_toy_refresh_1024";
+
+#[test]
+fn the_server_refreshes_real_numbers_with_public_files_alone() {
+    let (client, server) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    succeed(client.path(), &format!("refresh keygen {REALS} --out ."));
+    for (side, name) in [("--public-key public.key", "first.bin"), ("--secret-key secret.key", "second.bin")] {
+        let line = format!("refresh encrypt {REALS} {side} --values 0.5,-0.25,1,-1 --out {name}");
+        succeed(client.path(), &line);
+    }
+    send(client.path(), server.path(), &["evaluation.keys", "bootstrap.keys", "first.bin", "second.bin"]);
+    let keys = "--evaluation-keys evaluation.keys --bootstrap-keys bootstrap.keys";
+    // The last one is refreshed twice.
+    for (from, to) in [("first.bin", "a.bin"), ("second.bin", "b.bin"), ("b.bin", "c.bin")] {
+        let report = succeed(server.path(), &format!("refresh apply {REALS} {keys} --in {from} --out {to}"));
+        assert_eq!(report["levels"][1], 3, "{report}");
+        let stages: Vec<&str> =
+            report["stages"].as_array().unwrap().iter().map(|stage| stage["name"].as_str().unwrap()).collect();
+        assert_eq!((stages[0], stages[4]), ("raise", "sine, part 1 of 2"), "{stages:?}");
+    }
+    send(server.path(), client.path(), &["a.bin", "b.bin", "c.bin"]);
+    for name in ["a.bin", "b.bin", "c.bin"] {
+        let line = format!("refresh decrypt {REALS} --secret-key secret.key --in {name}");
+        let report = succeed(client.path(), &format!("{line} --values 0.5,-0.25,1,-1"));
+        assert_eq!(report["verified"], true);
+        assert!(report["worst_error_bits"].as_f64().unwrap() > 15.0, "{report}");
+        let values = report["values"].as_array().unwrap();
+        assert!(values.len() == 512 && (values[1].as_f64().unwrap() + 0.25).abs() < 1e-4);
+        let message = fail(client.path(), &format!("{line} --values 0.5,0.25,1,-1"));
+        assert!(message.contains("value 1 decrypts to -0.2") && message.contains("instead of 0.25"), "{message}");
+    }
+}
+
+#[test]
+fn a_refresh_of_real_numbers_tells_errors_seconds_and_sizes() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = succeed(dir.path(), &format!("refresh {REALS} --explain"));
+    assert!(snapshot(dir.path()).is_empty());
+    let made = succeed(dir.path(), &format!("refresh {REALS}"));
+    assert!(snapshot(dir.path()).is_empty(), "without --out nothing stays behind");
+    for name in ["secret.key", "public.key", "evaluation.keys", "bootstrap.keys"] {
+        assert_eq!(plan["bytes"][name], made["bytes"][name], "{name}");
+    }
+    let stages = |report: &serde_json::Value| -> Vec<String> {
+        let list = report["stages"].as_array().unwrap();
+        list.iter().map(|stage| stage["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(stages(&plan), stages(&made));
+    let number = |report: &serde_json::Value, name: &str| report[name].as_f64().unwrap();
+    assert!(number(&made, "worst_error_bits") > number(&made, "stated_error_bits"), "{made}");
+    assert!(number(&made, "mean_error_bits") > number(&made, "worst_error_bits"));
+    assert!(number(&plan, "error_bits") > 20.0 && number(&plan, "systematic_error_bits") > 20.0);
+    assert_eq!((&made["verified"], &made["preset"]), (&true.into(), &"insecure_toy_refresh_1024".into()));
+    assert!(number(&made["seconds"], "refresh") > 0.0);
+    let text =
+        String::from_utf8(windlass(dir.path(), format!("refresh {REALS} --values 0.5").split(' ')).stdout).unwrap();
+    for wanted in [
+        "sine, part 2 of 2",
+        "products in sequence: 0 before, 3 after",
+        "on average",
+        "bootstrap.keys",
+        "all 512 values",
+    ] {
+        assert!(text.contains(wanted), "no '{wanted}' in\n{text}");
+    }
+    let list = String::from_utf8(windlass(dir.path(), "refresh --preset list".split(' ')).stdout).unwrap();
+    assert!(list.contains("\nrefresh_n65536\n") && list.contains("insecure_boot_105\n"), "{list}");
+}
+
+#[test]
+fn bad_input_for_real_numbers_is_refused_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    for name in ["keys", "stranger"] {
+        succeed(at, &format!("refresh keygen {REALS} --out {name}"));
+    }
+    let encrypt = |rest: &str| format!("refresh encrypt {REALS} --secret-key keys/secret.key {rest} --out new.bin");
+    succeed(at, &encrypt("--values 0.5").replace("new.bin", "spent.bin"));
+    let apply = |evaluation: &str, own: &str, input: &str| {
+        let keys = format!("--evaluation-keys {evaluation}/evaluation.keys --bootstrap-keys {own}/bootstrap.keys");
+        format!("refresh apply {REALS} {keys} --in {input} --out new.bin")
+    };
+    let whole = fs::read(at.join("keys/bootstrap.keys")).unwrap();
+    fs::create_dir(at.join("damaged")).unwrap();
+    fs::write(at.join("damaged/bootstrap.keys"), &whole[..whole.len() / 2]).unwrap();
+    let refused = |line: &str, wanted: &str| {
+        let before = snapshot(at);
+        let message = fail(at, line);
+        assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
+        assert!(!message.contains("::"), "{message}");
+        assert!(snapshot(at) == before, "windlass {line} made or changed a file");
+    };
+    for value in ["1.5", "-2", "nan", "inf", "1e300"] {
+        refused(&encrypt(&format!("--values 0.5,{value}")), "at index 1 is not in [-1, 1]");
+    }
+    refused(&encrypt("--values 0.5,x"), "or numbers such as 0.5,-0.25 for a set of CKKS");
+    refused(&encrypt(&format!("--values {}", ["1"; 513].join(","))), "513 values do not fit into 512 slots");
+    refused(&encrypt("--values 1 --capacity 10"), "--capacity is for sets of integers");
+    refused(&encrypt("--values 1 --packed"), "--packed is for sets of integers");
+    refused(&encrypt("--values 1 --scheme bfv"), "--scheme bfv is for sets of integers");
+    refused(&format!("refresh {SET} --values 0.5"), "give integers, separated by commas");
+    refused("refresh --preset none", "refresh_n65536");
+    refused(&apply("stranger", "keys", "spent.bin"), "stranger/evaluation.keys: it belongs to another key pair");
+    refused(&apply("keys", "stranger", "spent.bin"), "stranger/bootstrap.keys: it belongs to another key pair");
+    refused(&apply("keys", "damaged", "spent.bin"), "damaged/bootstrap.keys: the file is truncated");
+    refused(&apply("keys", "keys", "keys/secret.key"), "expected a CKKS ciphertext, but found a secret key");
+    refused(
+        &apply("keys", "keys", "spent.bin").replace(REALS, SET),
+        "expected a ciphertext, but found a CKKS ciphertext",
+    );
+    let decrypt = format!("refresh decrypt {REALS} --in spent.bin --secret-key");
+    refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: it belongs to another key pair");
+}
+
+/// A set in a file is that of the file, and refused if it is damaged.
+#[test]
+fn a_set_of_real_numbers_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let spec = windlass::bootstrap::approximate::RefreshSpec::preset("insecure_toy_refresh_1024").unwrap();
+    let text = spec.to_json();
+    fs::write(at.join("set.json"), &text).unwrap();
+    let message = fail(at, "refresh --preset set.json");
+    assert!(message.contains("--insecure"), "{message}");
+    assert_eq!(succeed(at, "refresh --preset set.json --insecure --values 0.5,-1")["verified"], true);
+    for (from, to) in [
+        ("\"gap_bits\": 8", "\"gap_bits\": 80"),
+        ("\"degree\": 15", "\"degree\": \"many\""),
+        ("refresh\": 1", "refresh\": 9"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        fs::write(at.join("bad.json"), text.replace(from, to)).unwrap();
+        let message = fail(at, "refresh --preset bad.json --insecure");
+        assert!(message.contains("bad.json"), "{message}");
+    }
+}

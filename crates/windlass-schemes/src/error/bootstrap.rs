@@ -2,6 +2,8 @@
 
 use windlass_rlwe::SecurityEstimate;
 
+use super::number::short;
+
 /// Why a bootstrapping was refused. All refusals occur before the first operation, except
 /// [`BootstrapError::Cancelled`] and, rarely, [`BootstrapError::CapacityTooLow`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -9,7 +11,7 @@ use windlass_rlwe::SecurityEstimate;
 pub enum BootstrapError {
     /// The Galois key of a stage is missing.
     #[error(
-        "bootstrapping, {stage}: the Galois key for X -> X^{element} is missing; make all keys of BootstrapPlan::required_keys"
+        "bootstrapping, {stage}: the Galois key for X -> X^{element} is missing or its level is too low; name the plan when the keys are made: context.generate_keys([&plan, ..])"
     )]
     MissingKey {
         /// The stage.
@@ -19,7 +21,7 @@ pub enum BootstrapError {
     },
     /// The relinearisation key is missing, or its level is below that of the stage.
     #[error(
-        "bootstrapping, {stage}: the relinearisation key is missing or its level is too low; make it with BootstrapPlan::add_keys"
+        "bootstrapping, {stage}: the relinearisation key is missing or its level is too low; name the plan when the keys are made: context.generate_keys([&plan, ..])"
     )]
     MissingRelinearisationKey {
         /// The stage.
@@ -36,6 +38,19 @@ pub enum BootstrapError {
         left_bits: f64,
         /// Bits that it lacks.
         missing_bits: f64,
+    },
+    /// The bound on the values of a CKKS ciphertext is too large for a refresh.
+    #[error(
+        "bootstrapping: the bound on the values is {}, but a refresh takes values of absolute value at most {}; multiply them by a smaller constant first, or, if you know that they are smaller, call Ciphertext::with_magnitude({})",
+        short(*bound),
+        short(*most),
+        short(*most)
+    )]
+    BoundTooLarge {
+        /// The bound that the ciphertext states.
+        bound: f64,
+        /// The largest bound of a ciphertext that is refreshed.
+        most: f64,
     },
     /// The modulus chain is too short for this bootstrapping.
     #[error(

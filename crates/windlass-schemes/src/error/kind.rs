@@ -48,12 +48,14 @@ pub enum Kind {
     TableBlindRequest,
     /// What such a server computed from them.
     TableBlindReply,
+    /// The keys that a refresh of CKKS needs in addition to evaluation keys.
+    RefreshKeys,
 }
 
 impl Kind {
     /// Every kind, its code in a header and its name.
     #[doc(hidden)]
-    pub const ALL: [(Self, u16, &'static str); 21] = [
+    pub const ALL: [(Self, u16, &'static str); 22] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -75,6 +77,7 @@ impl Kind {
         (Self::SearchAnswer, 19, "an answer of a search"),
         (Self::TableBlindRequest, 20, "a blind request to a table"),
         (Self::TableBlindReply, 21, "a blind reply of a table"),
+        (Self::RefreshKeys, 22, "keys of a refresh of CKKS"),
     ];
 
     /// Whether only its owner may read it.

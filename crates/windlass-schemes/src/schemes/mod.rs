@@ -8,6 +8,7 @@ pub mod engine;
 pub mod pairs;
 mod parts;
 mod refresh;
+mod refreshing;
 mod scheme;
 
 pub use client::{Decryptor, Encryptor};

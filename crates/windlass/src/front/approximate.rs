@@ -1,16 +1,25 @@
 //! Operations of CKKS servers: arithmetic, rotation and conjugation of vectors of real and complex
 //! numbers.
 
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
 #[cfg(doc)]
 use super::context::Context;
 use super::family::Approximate;
 use super::needs::Products;
 use super::server::Server;
+use crate::bootstrap::Progress;
+use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan, Refresher};
 use crate::error::{Error, Result};
 use crate::schemes::ckks::{self, Complex64, complex};
 
 /// Slots hold real and complex numbers. A product is rescaled when it is next used, so callers do
-/// not manage levels.
+/// not manage levels. A server with the keys of a refresh ([`Context::refresh`]) refreshes an operand that
+/// has too few levels for an operation.
+///
+/// **Warning.** Such a refresh relies on the stated bound of the operand ([`ckks::Ciphertext::magnitude`]),
+/// as one that is called does ([`Server::refresh`]).
 impl Server<Approximate> {
     /// `a + b`, slot by slot. The shorter vector is repeated.
     ///
@@ -113,22 +122,33 @@ impl Server<Approximate> {
 }
 
 impl Server<Approximate> {
-    /// The same message with new levels, those of a fresh ciphertext. The error that it adds is in the
-    /// estimates of the result ([`ckks::Ciphertext::precision_bits`]); before anything runs,
-    /// [`RefreshPlan::error`](crate::bootstrap::approximate::RefreshPlan::error) says it.
-    ///
-    /// Cost: the first call converts the constants of the maps.
-    ///
-    /// **Warning.** A message above the stated bound of the ciphertext
-    /// ([`ckks::Ciphertext::magnitude`]) gives a wrong result: the bound says how much of the
-    /// modulus the message takes, and the refresh removes the rest.
+    /// The refreshes of this server, with their keys.
+    pub fn refreshes(&self) -> impl Iterator<Item = (&Arc<RefreshPlan>, &RefreshKeys)> {
+        self.refreshers().plans_and_keys()
+    }
+
+    /// The refresher of the layer below for ciphertexts of so many slots: that of the smallest refresh
+    /// that takes them.
     ///
     /// # Errors
-    /// [`Error::MissingBootstrappingKeys`] unless the keys were generated for a refresh
-    /// ([`Context::refresh`]); [`Error::SlotCount`] for more slots than it has;
-    /// [`Error::BoundTooLarge`] if the bound on the values is larger than a refresh allows.
-    pub fn refresh(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.refreshers().of_slots(a.slots())?.refresh(a)
+    /// As [`Self::refresh`].
+    pub fn refresher(&self, slots: usize) -> Result<&Refresher> {
+        self.refreshers().of_slots(slots)
+    }
+
+    /// [`Self::refresh`] for each ciphertext of a list, in order. `observe` is called before each stage
+    /// and once after the last ([`Progress`]), and may stop the refresh before the stage. Reports count
+    /// over adjacent ciphertexts of one refresh.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`], before any work if it is true of any ciphertext; [`Error::Cancelled`] after a
+    /// `Break`.
+    pub fn refresh_list(
+        &self,
+        list: &[ckks::Ciphertext],
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<ckks::Ciphertext>> {
+        self.refreshers().refresh_list(list, &mut observe)
     }
 }
 

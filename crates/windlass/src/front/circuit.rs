@@ -306,8 +306,61 @@ macro_rules! exact_circuits {
 exact_circuits!(schemes::Engine, schemes::Ciphertext);
 exact_circuits!(Clear, ClearCiphertext);
 
-of_plans!(
-    ckks::Engine, ckks::Ciphertext, ComplexSlots;
+/// Plans on the engine of CKKS. Constants are for one level, so inputs without the levels of a product
+/// are refreshed before it.
+macro_rules! of_approximate_plans {
+    ($($plan:ident: $products:expr;)*) => {
+        $(impl Circuit<ckks::Engine> for $plan<ComplexSlots> {
+            type Input<'a> = &'a ckks::Ciphertext;
+            type Prepared = PreparedPlan<ckks::Engine, ComplexSlots>;
+
+            fn level(&self, _: &ckks::Engine, input: &ckks::Ciphertext) -> usize {
+                input.level()
+            }
+
+            fn place(&self, engine: &ckks::Engine, input: &ckks::Ciphertext) -> Result<Option<(u64, usize)>> {
+                Ok(Some((self.number(), engine.level_with_depth(input, self.depth())?)))
+            }
+
+            fn prepare(&self, engine: &ckks::Engine, level: usize) -> Result<Self::Prepared> {
+                self.prepare_at(engine, level)
+            }
+
+            fn prepared_bytes(&self, prepared: &Self::Prepared) -> usize {
+                prepared.bytes()
+            }
+
+            fn evaluate(
+                &self,
+                prepared: &Self::Prepared,
+                engine: &ckks::Engine,
+                input: &ckks::Ciphertext,
+            ) -> Result<ckks::Ciphertext> {
+                self.apply(prepared, engine, &*engine.at_least(input, prepared.level())?)
+            }
+        }
+
+        impl GridCircuit<ckks::Engine> for $plan<ComplexSlots> {
+            fn inputs(&self) -> usize {
+                let products: fn(&Self) -> &LinearPlan<ComplexSlots> = $products;
+                products(self).grid().columns()
+            }
+
+            fn evaluate_grid(
+                &self,
+                prepared: &Self::Prepared,
+                engine: &ckks::Engine,
+                inputs: &[ckks::Ciphertext],
+            ) -> Result<Vec<ckks::Ciphertext>> {
+                let at_level = |input| Ok(engine.at_least(input, prepared.level())?.into_owned());
+                let inputs: Vec<ckks::Ciphertext> = inputs.iter().map(at_level).collect::<Result<_>>()?;
+                self.apply_grid(prepared, engine, &inputs)
+            }
+        })*
+    };
+}
+
+of_approximate_plans!(
     LinearPlan: |plan| plan;
     MatrixPlan: MatrixPlan::products;
 );

@@ -13,7 +13,7 @@ use super::needs::KeyRequest;
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::approximate::{RefreshPlan, RefreshSpec};
 use crate::bootstrap::maps::ordered_hypercube;
-use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
+use crate::bootstrap::{BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
 use crate::circuits::linear::{ComplexSlots, CostModel};
 use crate::error::{Error, Result, check_same_order};
 use crate::params::{ParamSpec, Params};
@@ -278,7 +278,7 @@ impl Context<Approximate> {
     }
 
     /// A context for real and complex numbers whose ciphertexts can be refreshed. Its keys are those
-    /// of [`Self::refresh`] and of what else is computed.
+    /// of [`Self::refresh`] and of what else is computed. A server with them refreshes by itself.
     ///
     /// ```
     /// use windlass::Context;
@@ -288,8 +288,7 @@ impl Context<Approximate> {
     /// let (client, server) = context.generate_keys([&context.refresh()?])?;
     /// let mut x = client.encrypt(&[0.5, -0.25])?;
     /// for _ in 0..5 {
-    ///     x = if x.depth_left() == 0 { server.refresh(&x)? } else { x };
-    ///     x = server.engine().rescale(&server.multiply_real(&x, 0.9)?)?;
+    ///     x = server.multiply_real(&x, 0.9)?; // three levels, and a refresh in between
     /// }
     /// assert!((client.decrypt(&x)?[0] - 0.5 * 0.9f64.powi(5)).abs() < 1e-5);
     /// # Ok::<(), windlass::Error>(())
@@ -304,13 +303,38 @@ impl Context<Approximate> {
         Ok(Self::of(ApproximateSetting { context, files, refresh: Some(plan) }))
     }
 
+    /// A context from the text of [`Self::to_json`]: parameters alone ([`CkksSpec::to_json`]), or those of
+    /// a refresh ([`RefreshSpec::to_json`]).
+    ///
+    /// # Errors
+    /// As [`CkksSpec::from_json`] and [`Self::approximate`], or [`RefreshSpec::from_json`] and
+    /// [`Self::refreshing`].
+    pub fn approximate_from_json(text: &str) -> Result<Self> {
+        match RefreshSpec::is_json(text) {
+            true => Self::refreshing(&RefreshSpec::from_json(text)?),
+            false => Self::approximate(&CkksSpec::from_json(text)?),
+        }
+    }
+
+    /// The parameters as JSON, with the refresh that they are made for if there is one.
+    pub fn to_json(&self) -> String {
+        match &self.setting.refresh {
+            Some(plan) => plan.spec().to_json(),
+            None => self.ckks().spec().to_json(),
+        }
+    }
+
     /// The refresh that the parameters are made for: what [`Self::generate_keys`] takes, with its
     /// levels, keys and error.
     ///
     /// # Errors
-    /// [`Error::MissingBootstrappingKeys`] unless the context is one of [`Self::refreshing`].
+    /// [`Error::Bootstrap`] if the parameters have no levels for a refresh: unless the context is one of
+    /// [`Self::refreshing`].
     pub fn refresh(&self) -> Result<Arc<RefreshPlan>> {
-        self.setting.refresh.clone().ok_or(Error::MissingBootstrappingKeys)
+        self.setting.refresh.clone().ok_or_else(|| {
+            let what = "these parameters have no levels for a refresh; make the context with Context::refreshing";
+            BootstrapError::Unsupported { what: what.into() }.into()
+        })
     }
 
     /// The wire context: what files of this context are checked against.
@@ -373,7 +397,10 @@ impl fmt::Display for Context<Approximate> {
         writeln!(f, "{:<22}2^{}, {} rescalings", "scale", spec.scale_bits, spec.depth)?;
         let (q, p) = (rlwe.log2_modulus(rlwe.top_level()), params.log2_p());
         writeln!(f, "{:<22}{q:.1}, {p:.1}", "log2 Q, log2 P")?;
-        let sizes = params.key_sizes();
+        if let Some(plan) = &self.setting.refresh {
+            writeln!(f, "{:<22}of up to {} slots, to all rescalings", "refresh", plan.spec().slots)?;
+        }
+        let sizes = spec.key_sizes(params);
         writeln!(f, "{:<22}{} bytes in memory", "ciphertext", sizes.ciphertext_memory)?;
         writeln!(f, "{:<22}{} bytes in memory", "one switching key", sizes.switching_key_memory)
     }

@@ -112,7 +112,7 @@ impl Context<Approximate> {
     /// As there.
     #[deprecated(since = "0.3.0", note = "use open_server")]
     pub fn map_server(&self, path: impl AsRef<Path>) -> Result<Server<Approximate>> {
-        self.open_server(path.as_ref())
+        self.open_server(path.as_ref(), &[])
     }
 
     /// [`Self::open_server`] of shared memory.
@@ -121,7 +121,7 @@ impl Context<Approximate> {
     /// As there.
     #[deprecated(since = "0.3.0", note = "use open_server")]
     pub fn share_server(&self, ready: Arc<Mapping>) -> Result<Server<Approximate>> {
-        self.open_server(ready)
+        self.open_server(ready, &[])
     }
 
     /// [`Self::open_server`] of bytes.
@@ -130,7 +130,7 @@ impl Context<Approximate> {
     /// As there.
     #[deprecated(since = "0.3.0", note = "use open_server")]
     pub fn server_from_ready_bytes(&self, ready: &[u8]) -> Result<Server<Approximate>> {
-        self.open_server(ready)
+        self.open_server(ready, &[])
     }
 }
 

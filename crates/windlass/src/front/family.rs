@@ -12,7 +12,7 @@ use super::approximate_refreshers::ApproximateRefreshers;
 use super::needs::{KeyLevel, KeyRequests, same_bootstrapping};
 use super::refreshers::{MockRefreshers, Refreshers};
 use super::setting::{ApproximateSetting, ExactSetting};
-use crate::bootstrap::approximate::RefreshKeys;
+use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
@@ -61,6 +61,11 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
 
     /// Whether there are keys for this bootstrapping.
     fn bootstraps(refreshers: &Self::Refreshers, plan: &Arc<BootstrapPlan>) -> bool;
+
+    /// Whether there are keys for this refresh of real and complex numbers.
+    fn refreshes(_: &Self::Refreshers, _: &Arc<RefreshPlan>) -> bool {
+        false
+    }
 
     /// The highest level that a refresh gives, and the same engine without automatic refreshes.
     /// `None` if the engine does not refresh automatically, or if its levels do not matter.
@@ -146,6 +151,7 @@ impl Family for Exact {
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Engine, Arc<Refreshers>)> {
+        check_schemes(requests)?;
         check_orders(&setting.files, &requests.bootstrapping)?;
         let scheme = setting.files.scheme();
         let keys = Arc::new(evaluation_keys(
@@ -162,6 +168,15 @@ impl Family for Exact {
         }
         exact_keys(&setting.files, keys, own)
     }
+}
+
+/// Refuses refreshes of CKKS in a context of exact integers. Errors: [`Error::ContextMismatch`].
+fn check_schemes(requests: &KeyRequests) -> Result<()> {
+    if requests.refreshes.is_empty() {
+        return Ok(());
+    }
+    let (left, right) = ("a context of exact integers".to_owned(), "a refresh of CKKS".to_owned());
+    Err(Error::ContextMismatch { operation: "generate_keys", left, right })
 }
 
 /// Refuses bootstrappings whose slots are in another order, before any key is made. Errors:
@@ -191,7 +206,7 @@ impl Family for Approximate {
     type Setting = ApproximateSetting;
     type Secret = Arc<SecretKey>;
     type Engine = ckks::Engine;
-    type Refreshers = ApproximateRefreshers;
+    type Refreshers = Arc<ApproximateRefreshers>;
 
     const RESCALES: bool = true;
 
@@ -203,8 +218,16 @@ impl Family for Approximate {
         galois_level(engine.keys(), t)
     }
 
-    fn bootstraps(_: &ApproximateRefreshers, _: &Arc<BootstrapPlan>) -> bool {
+    fn bootstraps(_: &Arc<ApproximateRefreshers>, _: &Arc<BootstrapPlan>) -> bool {
         false
+    }
+
+    fn refreshes(refreshers: &Arc<ApproximateRefreshers>, plan: &Arc<RefreshPlan>) -> bool {
+        refreshers.plans_and_keys().any(|(own, _)| Arc::ptr_eq(own, plan) || own.spec() == plan.spec())
+    }
+
+    fn refreshing(engine: &ckks::Engine, refreshers: &Arc<ApproximateRefreshers>) -> Option<(usize, ckks::Engine)> {
+        (!refreshers.is_empty()).then(|| (engine.context().top_level(), engine.plain()))
     }
 
     fn generate_secret(setting: &ApproximateSetting, rng: &mut SecretRng) -> Arc<SecretKey> {
@@ -217,29 +240,53 @@ impl Family for Approximate {
         requests: &KeyRequests,
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<(ckks::Engine, ApproximateRefreshers)> {
+    ) -> Result<(ckks::Engine, Arc<ApproximateRefreshers>)> {
         if !requests.bootstrapping.is_empty() {
             let refused = "a bootstrapping of exact integers".to_owned();
             let (operation, left) = ("generate_keys", "a CKKS context".to_owned());
             return Err(Error::ContextMismatch { operation, left, right: refused });
         }
-        if let Some(plan) = requests.refreshes.iter().find(|plan| !Arc::ptr_eq(plan.context(), &setting.context)) {
-            let name = |context: &ckks::CkksContext| format!("CKKS {}", context.rlwe().params().id());
-            let (operation, left, right) = ("generate_keys", name(&setting.context), name(plan.context()));
-            return Err(Error::ContextMismatch { operation, left, right });
-        }
+        check_contexts(setting, &requests.refreshes)?;
         // Callers' circuits work below the levels of a refresh.
         let top = setting.context.top_level();
         let keys = evaluation_keys((setting.context.rlwe(), top), secret, requests, rng, made)?;
-        let engine = ckks::Engine::new(&setting.context, Arc::new(keys))?;
         let mut refreshes = Vec::with_capacity(requests.refreshes.len());
         for plan in &requests.refreshes {
             refreshes.push((Arc::clone(plan), RefreshKeys::generate(plan, secret, rng)?));
             made()?;
         }
-        let refreshers = ApproximateRefreshers::new(&engine, refreshes);
-        Ok((engine, refreshers))
+        approximate_keys(setting, Arc::new(keys), refreshes)
     }
+}
+
+/// Errors: [`Error::ContextMismatch`] for a refresh of other parameters.
+fn check_contexts<'a>(
+    setting: &ApproximateSetting,
+    plans: impl IntoIterator<Item = &'a Arc<RefreshPlan>>,
+) -> Result<()> {
+    let name = |context: &ckks::CkksContext| format!("CKKS {}", context.rlwe().params().id());
+    match plans.into_iter().find(|plan| !Arc::ptr_eq(plan.context(), &setting.context)) {
+        Some(plan) => {
+            let (operation, left, right) = ("keys for a refresh", name(&setting.context), name(plan.context()));
+            Err(Error::ContextMismatch { operation, left, right })
+        }
+        None => Ok(()),
+    }
+}
+
+/// An engine with these keys, which refreshes with these refreshes.
+pub(super) fn approximate_keys(
+    setting: &ApproximateSetting,
+    keys: Arc<EvaluationKeys>,
+    refreshes: Vec<(Arc<RefreshPlan>, RefreshKeys)>,
+) -> Result<(ckks::Engine, Arc<ApproximateRefreshers>)> {
+    check_contexts(setting, refreshes.iter().map(|(plan, _)| plan))?;
+    let engine = ckks::Engine::new(&setting.context, keys)?;
+    let refreshers = Arc::new(ApproximateRefreshers::new(&engine, refreshes));
+    if refreshers.is_empty() {
+        return Ok((engine, refreshers));
+    }
+    Ok((engine.refreshing_with(Arc::clone(&refreshers) as Arc<dyn Refresh<ckks::Ciphertext>>), refreshers))
 }
 
 impl Family for Mock {
@@ -269,6 +316,7 @@ impl Family for Mock {
         _: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Clear, MockRefreshers)> {
+        check_schemes(requests)?;
         check_orders(&setting.files, &requests.bootstrapping)?;
         (0..requests.count()).try_for_each(|_| made())?;
         let clear = Clear::with_keys(setting.files.slot_ring(), requests.galois.keys().copied());
@@ -294,10 +342,7 @@ fn evaluation_keys(
     rng: &mut SecretRng,
     made: &mut dyn FnMut() -> Result<()>,
 ) -> Result<EvaluationKeys> {
-    let level_of = |level: KeyLevel| match level {
-        KeyLevel::Refresh(level) => level.min(context.top_level()),
-        level => level.in_chain(top),
-    };
+    let level_of = |level: KeyLevel| level.in_chain(top).min(context.top_level());
     let mut keys = EvaluationKeys::of(secret);
     if let Some(level) = requests.relinearisation {
         keys.add_relinearisation(secret, level_of(level), rng)?;

@@ -13,9 +13,12 @@ use super::client::Client;
 use super::context::Context;
 use super::family::{Approximate, Exact};
 use super::server::Server;
+use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
-use crate::wire::{self, ApproximateContext, BootstrapContext, Passphrase, PassphraseCost, Wire, WireContext};
+use crate::wire::{
+    self, ApproximateContext, BootstrapContext, Passphrase, PassphraseCost, RefreshContext, Wire, WireContext,
+};
 
 /// What the exact and the approximate family have in common.
 macro_rules! files {
@@ -166,70 +169,54 @@ files!(
     "let spec = windlass::schemes::ckks::CkksSpec::secure(2, 40, 4, 64)?;\nlet context = windlass::Context::approximate(&spec)?;"
 );
 
-impl Context {
-    /// A server with the evaluation keys in these bytes, and the keys of each bootstrapping plan in
-    /// the bytes beside it.
-    ///
-    /// # Errors
-    /// As [`Self::from_bytes`]; [`crate::Error::ShapeMismatch`] unless there are bytes for each
-    /// plan.
-    pub fn server_from_bytes(
-        &self,
-        evaluation: &[u8],
-        bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
-    ) -> Result<Server> {
-        let keys: EvaluationKeys = self.from_bytes(evaluation)?;
-        self.server_from_keys(Arc::new(keys), self.bootstrap_keys_from_bytes(bootstrappings)?)
-    }
+/// What keys of a refresh are checked against: those of exact integers, or of approximate numbers.
+macro_rules! servers {
+    ($family:ty, $plan:ty, $keys:ty, $plans:ident, $files:expr) => {
+        impl Context<$family> {
+            /// A server with the evaluation keys in these bytes, and the keys of each plan of a refresh in
+            /// the bytes beside it.
+            ///
+            /// # Errors
+            /// As [`Self::from_bytes`].
+            pub fn server_from_bytes(
+                &self,
+                evaluation: &[u8],
+                refreshes: &[(Arc<$plan>, &[u8])],
+            ) -> Result<Server<$family>> {
+                let keys: EvaluationKeys = self.from_bytes(evaluation)?;
+                self.server_from_keys(Arc::new(keys), self.refresh_keys_from_bytes(refreshes)?)
+            }
 
-    /// Reads the keys of bootstrappings from the bytes of their files.
-    pub(super) fn bootstrap_keys_from_bytes(
-        &self,
-        bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
-    ) -> Result<Vec<(Arc<BootstrapPlan>, BootstrapKeys)>> {
-        let read = |(plan, bytes): &(Arc<BootstrapPlan>, &[u8])| {
-            let files = BootstrapContext::new(plan, self.rlwe(), self.scheme());
-            Ok((Arc::clone(plan), wire::from_bytes(&files, bytes)?))
-        };
-        bootstrappings.iter().map(read).collect()
-    }
+            /// Reads the keys of refreshes from the bytes of their files.
+            pub(super) fn refresh_keys_from_bytes(
+                &self,
+                refreshes: &[(Arc<$plan>, &[u8])],
+            ) -> Result<Vec<(Arc<$plan>, $keys)>> {
+                let files: fn(&Self, &Arc<$plan>) -> _ = $files;
+                let read = |(plan, bytes): &(Arc<$plan>, &[u8])| {
+                    Ok((Arc::clone(plan), wire::from_bytes(&files(self, plan), bytes)?))
+                };
+                refreshes.iter().map(read).collect()
+            }
+        }
+
+        impl Server<$family> {
+            /// The evaluation keys, and the keys of each refresh, in the bytes of their files.
+            ///
+            /// # Errors
+            /// [`wire::WireError::NoKeyPair`] if the server has no keys.
+            pub fn to_bytes(&self) -> Result<(Vec<u8>, Vec<Vec<u8>>)> {
+                let evaluation = self.context().to_bytes(&**self.engine().keys())?;
+                let files: fn(&Context<$family>, &Arc<$plan>) -> _ = $files;
+                let own =
+                    self.$plans().map(|(plan, keys)| Ok(wire::to_bytes(&files(self.context(), plan), keys)?.to_vec()));
+                Ok((evaluation, own.collect::<Result<_>>()?))
+            }
+        }
+    };
 }
 
-impl Server {
-    /// The evaluation keys, and the keys of each bootstrapping, in the bytes of their files.
-    ///
-    /// # Errors
-    /// [`wire::WireError::NoKeyPair`] if the server has no keys.
-    pub fn to_bytes(&self) -> Result<(Vec<u8>, Vec<Vec<u8>>)> {
-        let evaluation = self.context().to_bytes(&**self.engine().keys())?;
-        let own = self.bootstrappings().map(|(plan, keys)| {
-            let files = self.bootstrap_files(plan);
-            Ok(wire::to_bytes(&files, keys)?.to_vec())
-        });
-        Ok((evaluation, own.collect::<Result<_>>()?))
-    }
-
-    fn bootstrap_files(&self, plan: &Arc<BootstrapPlan>) -> BootstrapContext {
-        BootstrapContext::new(plan, self.context().rlwe(), self.context().scheme())
-    }
-}
-
-impl Server<Approximate> {
-    /// The evaluation keys in the bytes of their file.
-    ///
-    /// # Errors
-    /// [`wire::WireError::NoKeyPair`] if the server has no keys.
-    pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        self.context().to_bytes(&**self.engine().keys())
-    }
-}
-
-impl Context<Approximate> {
-    /// A server with the evaluation keys in these bytes.
-    ///
-    /// # Errors
-    /// As [`Self::from_bytes`].
-    pub fn server_from_bytes(&self, bytes: &[u8]) -> Result<Server<Approximate>> {
-        self.server_from_keys(Arc::new(self.from_bytes::<EvaluationKeys>(bytes)?))
-    }
-}
+servers!(Exact, BootstrapPlan, BootstrapKeys, bootstrappings, |context, plan| {
+    BootstrapContext::new(plan, context.rlwe(), context.scheme())
+});
+servers!(Approximate, RefreshPlan, RefreshKeys, refreshes, |_, plan| RefreshContext::new(plan));

@@ -8,15 +8,14 @@ use rand_core::SeedableRng;
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey, SecretRng};
 
-use super::approximate_refreshers::ApproximateRefreshers;
 use super::client::Client;
 use super::context::Context;
-use super::family::{Approximate, Family, exact_keys};
+use super::family::{Approximate, Family, approximate_keys, exact_keys};
 use super::needs::{KeyRequests, NeedsKeys};
 use super::server::Server;
+use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::{Error, Result};
-use crate::schemes::ckks;
 
 impl<F: Family> Context<F> {
     /// A client with a fresh secret key, and a server with exactly the keys that the given circuits
@@ -182,9 +181,22 @@ impl Context<Approximate> {
     /// A server with existing keys.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] if the keys have other parameters.
-    pub fn server_from_keys(&self, keys: Arc<EvaluationKeys>) -> Result<Server<Approximate>> {
-        Ok(Server::new(self.clone(), (ckks::Engine::new(self.ckks(), keys)?, ApproximateRefreshers::default())))
+    /// [`Error::ContextMismatch`] if the keys or the plan of a refresh have other parameters.
+    pub fn server_from_keys(
+        &self,
+        keys: Arc<EvaluationKeys>,
+        refreshes: Vec<(Arc<RefreshPlan>, RefreshKeys)>,
+    ) -> Result<Server<Approximate>> {
+        same_parameters(self.ckks().rlwe(), keys.context())?;
+        Ok(Server::new(self.clone(), approximate_keys(self.setting(), keys, refreshes)?))
+    }
+
+    /// A server without keys. It adds, and multiplies by public numbers, on ciphertexts of any key pair.
+    ///
+    /// # Errors
+    /// None if the context exists.
+    pub fn server_without_keys(&self) -> Result<Server<Approximate>> {
+        self.server_from_keys(Arc::new(EvaluationKeys::empty(self.ckks().rlwe())), Vec::new())
     }
 }
 

@@ -17,6 +17,7 @@ use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::server::Server;
 use crate::bootstrap::BootstrapPlan;
+use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::linear::{ComplexSlots, LinearPlan};
 use crate::error::Result;
 #[cfg(doc)]
@@ -95,7 +96,7 @@ impl Context {
         bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
     ) -> Result<Server> {
         let keys = ReadyKeys::open(source, self.files())?;
-        self.server_from_keys(keys.0, self.bootstrap_keys_from_bytes(bootstrappings)?)
+        self.server_from_keys(keys.0, self.refresh_keys_from_bytes(bootstrappings)?)
     }
 }
 
@@ -104,8 +105,13 @@ impl Context<Approximate> {
     ///
     /// # Errors
     /// As there.
-    pub fn open_server<'a>(&self, source: impl Into<Source<'a>>) -> Result<Server<Approximate>> {
-        self.server_from_keys(ReadyKeys::open(source, self.files())?.0)
+    pub fn open_server<'a>(
+        &self,
+        source: impl Into<Source<'a>>,
+        refreshes: &[(Arc<RefreshPlan>, &[u8])],
+    ) -> Result<Server<Approximate>> {
+        let keys = ReadyKeys::open(source, self.files())?;
+        self.server_from_keys(keys.0, self.refresh_keys_from_bytes(refreshes)?)
     }
 }
 

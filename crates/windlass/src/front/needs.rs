@@ -34,11 +34,22 @@ pub enum KeyLevel {
 }
 
 impl KeyLevel {
-    /// The level as a number, in a chain with top level `top`.
+    /// The level as a number, if the highest that callers use is `top`. A level of a refresh is itself,
+    /// wherever a ciphertext begins.
     pub fn in_chain(self, top: usize) -> usize {
         match self {
-            Self::UpTo(level) | Self::Refresh(level) => level.min(top),
+            Self::UpTo(level) => level.min(top),
             Self::Top => top,
+            Self::Refresh(level) => level,
+        }
+    }
+
+    /// The same, but at most this level of those that callers use. A level of a refresh stays.
+    fn up_to(self, most: usize) -> Self {
+        match self {
+            Self::UpTo(level) => Self::UpTo(level.min(most)),
+            Self::Top => Self::UpTo(most),
+            Self::Refresh(level) => Self::Refresh(level),
         }
     }
 }
@@ -105,9 +116,10 @@ impl KeyRequest {
         self
     }
 
-    /// The same keys for ciphertexts of at most this level. They take less memory.
+    /// The same keys for ciphertexts of at most this level. They take less memory. The keys of a refresh of
+    /// real and complex numbers stay as they are: it raises every ciphertext to its own levels.
     pub fn up_to(mut self, level: usize) -> Self {
-        let lower = |own: &mut KeyLevel| *own = KeyLevel::UpTo(level).min(*own);
+        let lower = |own: &mut KeyLevel| *own = own.up_to(level);
         self.galois.values_mut().for_each(lower);
         self.relinearisation.iter_mut().for_each(lower);
         self

@@ -49,7 +49,7 @@ impl<F: Family> Server<F> {
         &self.engine
     }
 
-    pub(crate) fn refreshers(&self) -> &F::Refreshers {
+    pub(super) fn refreshers(&self) -> &F::Refreshers {
         &self.refreshers
     }
 
@@ -63,21 +63,21 @@ impl<F: Family> Server<F> {
     ///
     /// # Errors
     /// [`Error::MissingKeys`] before any work, with all missing keys and the circuit that needs them.
-    /// The same error instead of [`Error::CapacityExhausted`] if a refresh is needed and keys are
-    /// missing at the level that it gives. Errors of the circuit.
+    /// The same error instead of [`Error::CapacityExhausted`] or [`Error::LevelsExhausted`] if a refresh is
+    /// needed and keys are missing at the level that it gives. Errors of the circuit.
     pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<CiphertextOf<F>> {
         let (request, level) = (circuit.key_request(), circuit.level(&self.engine, input));
         self.check_request(&request, level)?;
-        let prepared = self.prepared(circuit, input)?;
         if let Some((refreshed, plain)) = F::refreshing(&self.engine, &self.refreshers)
             && let Err(missing) = self.check_request(&request, level.max(refreshed))
         {
+            let prepared = self.prepared(&plain, circuit, input)?;
             return circuit.evaluate(&prepared, &plain, input).map_err(|error| match error {
-                Error::CapacityExhausted { .. } => missing,
+                Error::CapacityExhausted { .. } | Error::LevelsExhausted { .. } => missing,
                 other => other,
             });
         }
-        circuit.evaluate(&prepared, &self.engine, input)
+        circuit.evaluate(&*self.prepared(&self.engine, circuit, input)?, &self.engine, input)
     }
 
     /// Runs a linear map on each ciphertext of a list, several at a time. Keys and constants are
@@ -100,7 +100,7 @@ impl<F: Family> Server<F> {
         let (mut images, mut rest) = (Vec::with_capacity(inputs.len()), inputs);
         for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
-            images.extend(plan.evaluate_list(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
+            images.extend(plan.evaluate_list(&*self.prepared(&self.engine, plan, &now[0])?, &self.engine, now)?);
             rest = later;
         }
         Ok(images)
@@ -118,7 +118,8 @@ impl<F: Family> Server<F> {
         plan: &C,
         inputs: &[CiphertextOf<F>],
     ) -> Result<Vec<CiphertextOf<F>>> {
-        self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
+        let level = inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0);
+        self.check_keys(plan, level)?;
         let mut highest: Option<(usize, &CiphertextOf<F>)> = None;
         for input in inputs {
             let level = plan.place(&self.engine, input)?.map_or(0, |(_, level)| level);
@@ -126,10 +127,14 @@ impl<F: Family> Server<F> {
                 highest = Some((level, input));
             }
         }
-        let Some((_, input)) = highest else {
+        let Some((place, input)) = highest else {
             return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected: plan.inputs(), got: 0 });
         };
-        plan.evaluate_grid(&*self.prepared(plan, input)?, &self.engine, inputs)
+        // In CKKS constants are for one level, that of refreshed inputs if there are any.
+        if F::RESCALES && place > level {
+            self.check_keys(plan, place)?;
+        }
+        plan.evaluate_grid(&*self.prepared(&self.engine, plan, input)?, &self.engine, inputs)
     }
 
     /// Converts the constants of a circuit for inputs like this one, as the first [`Self::apply`]
@@ -139,7 +144,7 @@ impl<F: Family> Server<F> {
     /// As [`Self::apply`].
     pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<()> {
         self.check_keys(circuit, circuit.level(&self.engine, input))?;
-        self.prepared(circuit, input).map(drop)
+        self.prepared(&self.engine, circuit, input).map(drop)
     }
 
     /// Frees the memory of all converted constants.
@@ -147,8 +152,14 @@ impl<F: Family> Server<F> {
         self.prepared.clear();
     }
 
-    fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<Arc<C::Prepared>> {
-        let Some(place) = circuit.place(&self.engine, input)? else {
+    /// The constants for an input, as an engine that refreshes or does not takes it.
+    fn prepared<C: Circuit<F::Engine>>(
+        &self,
+        engine: &F::Engine,
+        circuit: &C,
+        input: C::Input<'_>,
+    ) -> Result<Arc<C::Prepared>> {
+        let Some(place) = circuit.place(engine, input)? else {
             return Ok(Arc::new(circuit.prepare(&self.engine, 0)?));
         };
         self.prepared_at(circuit, place)
@@ -191,7 +202,8 @@ impl<F: Family> Server<F> {
             .relinearisation
             .is_some_and(|needed| !self.reaches(F::relinearisation_level(&self.engine), needed, level));
         let missing = request.bootstrapping.iter().filter(|plan| !F::bootstraps(&self.refreshers, plan));
-        let bootstrappings = missing.count();
+        let refreshes = request.refreshes.iter().filter(|plan| !F::refreshes(&self.refreshers, plan));
+        let bootstrappings = missing.count() + refreshes.count();
         if galois.is_empty() && !relinearisation && bootstrappings == 0 {
             return Ok(());
         }
@@ -322,11 +334,20 @@ impl<F: Family> Server<F>
 where
     F::Refreshers: Refresh<CiphertextOf<F>>,
 {
-    /// The same message with fresh capacity.
+    /// The same message with fresh capacity. In CKKS it has new levels, those of a fresh ciphertext, and
+    /// the error that a refresh adds is in the estimates of the result
+    /// ([`precision_bits`](crate::schemes::ckks::Ciphertext::precision_bits)).
+    ///
+    /// Cost: the first call converts the constants of the maps.
+    ///
+    /// **Warning.** In CKKS a message above the stated bound of the ciphertext
+    /// ([`magnitude`](crate::schemes::ckks::Ciphertext::magnitude)) gives a wrong result: the bound says
+    /// how much of the modulus the message takes, and the refresh removes the rest.
     ///
     /// # Errors
     /// [`Error::MissingBootstrappingKeys`] unless the keys were made for a bootstrapping;
-    /// [`Error::Bootstrap`].
+    /// [`Error::Bootstrap`], which names the stage of a missing key; [`Error::SlotCount`] for more slots
+    /// than a refresh of CKKS has.
     pub fn refresh(&self, a: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
         self.refreshers.refresh(a)
     }

@@ -15,6 +15,7 @@ use super::error_model::ErrorModel;
 use super::magnitude::Magnitude;
 use super::slot_error::{SlotError, Source};
 use crate::error::{Error, Result};
+use crate::schemes::refreshing::AutoRefresh;
 
 /// Relative error of encoding in double precision.
 const ROUNDING: f64 = 1.0 / (1u64 << 49) as f64;
@@ -31,12 +32,12 @@ pub(crate) struct Factor {
 impl Engine {
     /// `a + b`, slot by slot; the shorter vector is repeated.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(Cow::Borrowed(a), b, false)
+        self.refreshing(&[a, b], |x| self.add_or_sub(Cow::Borrowed(x[0]), x[1], false))
     }
 
     /// `a − b`, slot by slot; the shorter vector is repeated.
     pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(Cow::Borrowed(a), b, true)
+        self.refreshing(&[a, b], |x| self.add_or_sub(Cow::Borrowed(x[0]), x[1], true))
     }
 
     /// An owned `a` becomes the result.
@@ -64,10 +65,10 @@ impl Engine {
     /// [`Error::SlotCount`], [`Error::NotFinite`]; [`Error::NumberTooLarge`] for numbers beyond
     /// 2^960 divided by the scale; [`Error::ModulusExhausted`].
     pub fn add_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
-        match period(values) {
-            1 => self.add_number(a.clone(), values[0], values.len()),
-            _ => self.add_vector(a, values),
-        }
+        self.refreshing(&[a], |x| match period(values) {
+            1 => self.add_number(x[0].clone(), values[0], values.len()),
+            _ => self.add_vector(x[0], values),
+        })
     }
 
     fn add_vector(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
@@ -146,6 +147,10 @@ impl Engine {
     /// # Errors
     /// As [`Self::add_plain`]; [`Error::LevelsExhausted`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
+        self.refreshing(&[a], |x| self.times_values(x[0], values))
+    }
+
+    fn times_values(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
         let (poly, factor) =
             self.encode_measured(&a, values, self.context.constant_scale(a.level()), a.parts[0].basis())?;
@@ -178,7 +183,7 @@ impl Engine {
 
     /// `k·a` for an integer: exact, no rescaling. Errors: [`Error::ModulusExhausted`].
     pub fn multiply_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
-        self.times_integer(a.clone(), k)
+        self.refreshing(&[a], |x| self.times_integer(x[0].clone(), k))
     }
 
     /// As [`Self::multiply_integer`], in the memory of `a`.
@@ -216,6 +221,10 @@ impl Engine {
     /// # Errors
     /// As [`Self::multiply_plain`].
     pub fn multiply_scalar(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
+        self.refreshing(&[a], |x| self.times_number(x[0], c))
+    }
+
+    fn times_number(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check("multiply by a number", a)?;
         self.context.check_scaled(&[c], self.context.constant_scale(a.level()))?;
         if c.im == 0.0 && c.re.fract() == 0.0 {
@@ -241,6 +250,10 @@ impl Engine {
     ///
     /// Errors: [`Error::MissingRelinearisationKey`], [`Error::LevelsExhausted`].
     pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.refreshing(&[a, b], |x| self.product(x[0], x[1]))
+    }
+
+    fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.check("multiply", a)?;
         self.check("multiply", b)?;
         let (a, b) = self.factors(a, b)?;
@@ -250,6 +263,10 @@ impl Engine {
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.refreshing(&[a], |x| self.squared(x[0]))
+    }
+
+    fn squared(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let (a, _) = self.factors(a, a)?;
         self.relinearised("square", &a, tensor(&a, &a), self.multiplied(a.level(), [&a.info, &a.info]))
     }

@@ -1,7 +1,6 @@
 //! Arithmetic, rotations and conjugation, prepared constants, and what key switches do to the
 //! metadata.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use num_complex::Complex64;
@@ -16,6 +15,7 @@ use super::slot_error::Source;
 use crate::error::{Error, Result};
 use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
+use crate::schemes::refreshing::AutoRefresh;
 use crate::switching::{Arithmetic, Switching};
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of constants there.
@@ -141,7 +141,7 @@ impl Arithmetic for Engine {
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(Cow::Borrowed(a), b, false)
+        self.add(a, b)
     }
 
     fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -153,6 +153,14 @@ impl Arithmetic for Engine {
         let a = self.lowered(a, c.level)?;
         self.check_constant(c, a.level())?;
         self.times(&a, &c.values, c.factor)
+    }
+
+    fn with_refreshes(
+        &self,
+        input: &Ciphertext,
+        circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
+    ) -> Result<Ciphertext> {
+        self.circuit_with_refreshes(input, circuit)
     }
 }
 

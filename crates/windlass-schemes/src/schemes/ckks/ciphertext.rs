@@ -61,6 +61,15 @@ pub struct FiledInfo {
     /// The deviation of the own slots where it is less: by the encryption that the second
     /// polynomial names, and by all else.
     pub own: Option<(f64, f64)>,
+    /// What may be in one of the own slots at most beside that, if it is more than the bound on the
+    /// rest ([`states_most`]); less is in the rest.
+    pub most: Option<f64>,
+}
+
+/// Whether a file states what may be in a slot at most, beside a deviation of so much.
+#[doc(hidden)]
+pub fn states_most(most: f64, deviation: f64) -> bool {
+    most.is_finite() && most > ErrorModel::BOUND_FACTOR * deviation
 }
 
 impl Ciphertext {
@@ -82,6 +91,25 @@ impl Ciphertext {
     /// How many more rescalings there is room for.
     pub fn depth_left(&self) -> usize {
         self.context.depth_at(self.level())
+    }
+
+    /// How many products in sequence there is room for: [`Self::depth_left`] without the rescaling that
+    /// a product still needs for itself.
+    pub fn products_left(&self) -> usize {
+        self.depth_left().saturating_sub(usize::from(self.info.degree > 1))
+    }
+
+    /// Bits of the modulus that rescalings may still drop beside its own; below 0 for a product that has
+    /// no level left for its own.
+    #[doc(hidden)]
+    pub fn headroom_bits(&self) -> f64 {
+        let (rlwe, base) = (self.context.rlwe(), self.context.base_level());
+        let bits = |level: usize| rlwe.log2_modulus(level) - rlwe.log2_modulus(base);
+        match (self.info.degree, self.context.level_below(self.level())) {
+            (1, _) => bits(self.level()),
+            (_, Some(below)) => bits(below),
+            (_, None) => -1.0,
+        }
     }
 
     /// The number of slots.
@@ -217,10 +245,14 @@ impl Ciphertext {
         let (magnitude, beside) = self.info.magnitude.to_file();
         let least = |count| self.context.fresh_deviation(self.level(), count);
         let deviation = self.info.deviation.max(least(self.context.spec().n));
-        let (fresh, rest) = self.info.own.split(source_of(&self.parts));
-        let rest = if fresh + rest < least(2 * slots) { least(2 * slots) } else { rest };
+        let ((fresh, rest), most) = (self.info.own.split(source_of(&self.parts)), self.info.own.most());
+        let floored = |rest: f64| if fresh + rest < least(2 * slots) { least(2 * slots) } else { rest };
+        let (rest, most) = match states_most(most, fresh + floored(rest)) {
+            true => (floored(rest), Some(most)),
+            false => (floored(rest + most / ErrorModel::BOUND_FACTOR), None),
+        };
         let own = (fresh + rest < deviation).then_some((fresh, rest));
-        FiledInfo { degree, slots, magnitude, beside, deviation, own }
+        FiledInfo { degree, slots, magnitude, beside, deviation, own, most: own.and(most) }
     }
 
     /// A ciphertext as a file states it, all checked one by one before.
@@ -229,9 +261,10 @@ impl Ciphertext {
     /// [`Error::ModulusExhausted`] if values within the bounds do not fit the modulus.
     #[doc(hidden)]
     pub fn from_file((context, key): (&Arc<CkksContext>, KeyId), parts: Parts, filed: FiledInfo) -> Result<Self> {
-        let FiledInfo { degree, slots, magnitude, beside, deviation, own } = filed;
+        let FiledInfo { degree, slots, magnitude, beside, deviation, own, most } = filed;
         let (fresh, rest) = own.unwrap_or((0.0, deviation));
         let mut own = SlotError::unknown(rest);
+        own.add_most(most.unwrap_or(0.0));
         if fresh > 0.0 {
             own.add(source_of(&parts), fresh);
         }

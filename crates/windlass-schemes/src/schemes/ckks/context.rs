@@ -4,11 +4,14 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Assurance, Context, Limits, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{
+    Assurance, Context, KeySizes, Limits, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution,
+};
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
 use crate::error::{Error, Result};
+use crate::file_sizes::packed_len;
 
 /// What determines a CKKS parameter set.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +102,7 @@ impl CkksSpec {
                     assurance: Assurance::Secure,
                     refresh_levels: Vec::new(),
                 };
-                match RlweParams::new(&spec.to_rlwe()) {
+                match spec.to_params() {
                     Ok(_) => return Ok(spec),
                     Err(error) => reason = error.to_string(),
                 }
@@ -144,15 +147,33 @@ impl CkksSpec {
         Ok(limits.check("the size of the base primes in bits", base)?)
     }
 
-    /// The parameters of the layer below, validated. Levels of a refresh drop primes of different
-    /// sizes: digits are then made by size.
-    fn params(&self) -> Result<RlweParams> {
+    /// The parameters of the layer below, validated: those of every context of this specification.
+    /// Levels of a refresh drop primes of different sizes. Digits of key switches are then made by
+    /// size, which [`Self::to_rlwe`] cannot say.
+    ///
+    /// # Errors
+    /// As [`CkksContext::new`].
+    pub fn to_params(&self) -> Result<RlweParams> {
+        self.check()?;
         let spec = self.to_rlwe();
         let by_size = !self.refresh_levels.is_empty();
         Ok(if by_size { RlweParams::with_digits_by_size(&spec)? } else { RlweParams::new(&spec)? })
     }
 
-    /// The parameters of the layer below.
+    /// Sizes of keys and ciphertexts under the parameters of [`Self::to_params`]. Ciphertexts are those of
+    /// callers, below the levels of a refresh.
+    pub fn key_sizes(&self, params: &RlweParams) -> KeySizes {
+        let (n, callers) = (params.n(), &params.q_primes()[..self.base_prime_bits.len() + self.depth]);
+        let packed: u64 = callers.iter().map(|q| packed_len(n, q.value()) as u64).sum();
+        KeySizes {
+            ciphertext_memory: 2 * 8 * (callers.len() * n) as u64,
+            ciphertext_disk: 2 * packed,
+            fresh_ciphertext_disk: packed + 32,
+            ..params.key_sizes()
+        }
+    }
+
+    /// What the layer below makes parameters of; [`Self::to_params`] makes them.
     pub fn to_rlwe(&self) -> RlweSpec {
         let mut q_prime_bits = self.base_prime_bits.clone();
         q_prime_bits.extend(std::iter::repeat_n(self.scale_bits, self.depth));
@@ -235,8 +256,7 @@ impl CkksContext {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
-        spec.check()?;
-        let rlwe = Context::with_isa(spec.params()?, isa)?;
+        let rlwe = Context::with_isa(spec.to_params()?, isa)?;
         let scaling = (spec.scale_bits, spec.base_prime_bits.len(), spec.depth, spec.refresh_levels.clone());
         CONTEXTS.get_or_build((rlwe.params().id(), isa, scaling), || Self::build(rlwe, spec))
     }

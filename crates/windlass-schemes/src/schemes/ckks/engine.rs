@@ -7,6 +7,7 @@ use windlass_rlwe::{EvaluationKeys, check_same_keys};
 use super::ciphertext::Ciphertext;
 use super::context::CkksContext;
 use crate::error::{Error, Result};
+use crate::schemes::refresh::Refresher;
 
 /// Homomorphic evaluation of CKKS with a set of evaluation keys.
 ///
@@ -18,6 +19,7 @@ use crate::error::{Error, Result};
 pub struct Engine {
     pub(crate) context: Arc<CkksContext>,
     pub(crate) keys: Arc<EvaluationKeys>,
+    pub(super) refresher: Option<Refresher<Ciphertext>>,
 }
 
 impl Engine {
@@ -33,7 +35,7 @@ impl Engine {
                 right: keys.context().params().id().to_string(),
             });
         }
-        Ok(Self { context: Arc::clone(context), keys })
+        Ok(Self { context: Arc::clone(context), keys, refresher: None })
     }
 
     /// The context.

@@ -59,14 +59,31 @@ fn wrong(reason: impl ToString) -> Error {
     WireError::text("CKKS parameters", reason).into()
 }
 
+/// What a set claims, as files say it: a word, and the name of a set that is not called secure.
+#[doc(hidden)]
+pub fn assurance_in_words(assurance: &Assurance) -> (&'static str, Option<String>) {
+    match assurance {
+        Assurance::Secure => ("secure", None),
+        Assurance::Insecure { name } => ("insecure", Some(name.clone())),
+        Assurance::Paper { name } => ("paper", Some(name.clone())),
+    }
+}
+
+/// What [`assurance_in_words`] wrote; otherwise what is expected.
+#[doc(hidden)]
+pub fn assurance_of(word: &str, name: Option<String>) -> Result<Assurance, &'static str> {
+    match (word, name) {
+        ("secure", None) => Ok(Assurance::Secure),
+        ("insecure", Some(name)) => Ok(Assurance::Insecure { name }),
+        ("paper", Some(name)) => Ok(Assurance::Paper { name }),
+        _ => Err("assurance must be \"secure\", without a name, or \"insecure\" or \"paper\", with one"),
+    }
+}
+
 impl CkksSpec {
     /// The specification as JSON.
     pub fn to_json(&self) -> String {
-        let (assurance, name) = match &self.assurance {
-            Assurance::Secure => ("secure", None),
-            Assurance::Insecure { name } => ("insecure", Some(name.clone())),
-            Assurance::Paper { name } => ("paper", Some(name.clone())),
-        };
+        let (assurance, name) = assurance_in_words(&self.assurance);
         let file = CkksFile {
             windlass_ckks_parameters: VERSION,
             n: self.n,
@@ -102,15 +119,7 @@ impl CkksSpec {
             let found = file.windlass_ckks_parameters.try_into().unwrap_or(u16::MAX);
             return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
         }
-        let assurance = match (file.assurance.as_str(), file.name) {
-            ("secure", None) => Assurance::Secure,
-            ("insecure", Some(name)) => Assurance::Insecure { name },
-            ("paper", Some(name)) => Assurance::Paper { name },
-            _ => {
-                let known = "assurance must be \"secure\", without a name, or \"insecure\" or \"paper\", with one";
-                return Err(wrong(known));
-            }
-        };
+        let assurance = assurance_of(&file.assurance, file.name).map_err(wrong)?;
         let spec = Self {
             n: file.n,
             scale_bits: file.scale_bits,

@@ -24,17 +24,20 @@ mod operator;
 mod polynomial;
 mod polynomial_value;
 mod raised;
+mod refreshing;
 mod slot_error;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
 #[doc(hidden)]
-pub use ciphertext::FiledInfo;
+pub use ciphertext::{FiledInfo, states_most};
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec, RefreshLevel};
 pub use engine::Engine;
 #[doc(hidden)]
 pub use evaluation::{RealArithmetic, evaluated};
+#[doc(hidden)]
+pub use file::{assurance_in_words, assurance_of};
 pub use num_complex::Complex64;
 #[doc(hidden)]
 pub use operator::Operator;

@@ -1,5 +1,7 @@
 //! Polynomials on the slots of ciphertexts: what is done to the argument, then its powers.
 
+use std::borrow::Cow;
+
 use num_complex::Complex64;
 
 use super::ciphertext::Ciphertext;
@@ -54,6 +56,8 @@ impl Engine {
     /// show that no entry lies below the lower end of the interval. If an entry lies outside,
     /// decryption refuses the result ([`Error::NotDecryptable`]).
     ///
+    /// An engine that refreshes does so before, once, if the argument has too few levels.
+    ///
     /// Cost: about 2√degree products; depth as [`Polynomial::depth`].
     ///
     /// # Errors
@@ -61,11 +65,13 @@ impl Engine {
     /// ([`Ciphertext::magnitude`]) is inside the interval, up to its sign; [`Error::LevelsExhausted`], and those
     /// of products.
     pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
-        self.value(p, x).map_err(|error| match error {
+        let needed = p.depth() + usize::from(p.clears(x));
+        // Once at most, before anything: a polynomial that is deeper is refused.
+        let fresh = if needed <= self.context.spec().depth { self.with_depth(x, needed)? } else { Cow::Borrowed(x) };
+        self.plain().value(p, &fresh).map_err(|error| match error {
             Error::LevelsExhausted { depth, .. } => {
-                let left = x.depth_left().saturating_sub(usize::from(x.degree() > 1));
-                let needed = (p.depth() + usize::from(p.clears(x))).max(left + 1);
-                Error::LevelsExhausted { operation: "evaluate a polynomial", depth, needed, left }
+                let (operation, left) = ("evaluate a polynomial", x.products_left());
+                Error::LevelsExhausted { operation, depth, needed: needed.max(left + 1), left }
             }
             other => other,
         })

@@ -125,11 +125,11 @@ impl SlotError {
         ErrorModel::BOUND_FACTOR * self.deviation() + self.most
     }
 
-    /// The part of a source that went through no automorphism, and the deviation of all the rest,
-    /// including everything that the bound counts.
+    /// The part of a source that went through no automorphism, and the deviation of all the rest, both
+    /// without [`Self::most`].
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
         let own = self.place(&(source, 1)).map_or(0.0, |at| self.parts[at].1);
-        (own, self.deviation_of(|label| *label != (source, 1)) + self.most / ErrorModel::BOUND_FACTOR)
+        (own, self.deviation_of(|label| *label != (source, 1)))
     }
 
     /// Adds what is not random, or not known to be.

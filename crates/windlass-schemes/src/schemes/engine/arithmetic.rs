@@ -8,13 +8,13 @@ use windlass_ring::{Basis, Eval, Poly, Values, norm};
 use windlass_rlwe::switching::{self, Epilogue};
 use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
-use super::refreshing::better;
 use super::rules::Metadata;
 use super::{Ciphertext, Constant, Engine, centred};
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
+use crate::schemes::refreshing::AutoRefresh;
 use crate::switching::Arithmetic;
 
 impl Arithmetic for Engine {
@@ -53,28 +53,12 @@ impl Arithmetic for Engine {
         self.refreshing(&[a], |x| self.product_with_constant(x[0], c))
     }
 
-    /// First the circuit as it is, then on a refreshed input. Only then it is refreshed at every
-    /// operation inside, which circuits need that are deeper than a refresh reaches.
     fn with_refreshes(
         &self,
         input: &Ciphertext,
         circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
     ) -> Result<Ciphertext> {
-        let plain = self.plain();
-        let first = circuit(&plain, input);
-        let Some(refresher) = self.refresher_for(&first) else { return first };
-        let refreshed = match self.refreshed_if_better(refresher, input) {
-            Ok(refreshed) => refreshed,
-            Err(error) => return first.map_err(|_| error),
-        };
-        let mut best = first;
-        if let Some(fresh) = &refreshed {
-            match circuit(&plain, fresh) {
-                Ok(second) if refresher.headroom_bits(&second) >= 0.0 => return Ok(second),
-                second => best = better(self, best, second),
-            }
-        }
-        better(self, best, circuit(self, refreshed.as_ref().unwrap_or(input)))
+        self.circuit_with_refreshes(input, circuit)
     }
 }
 

@@ -9,6 +9,7 @@ use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, RlweCiphertext, SchemeMetadata};
+use crate::schemes::refreshing::AutoRefresh;
 
 /// A ciphertext after decompose-and-extend of its second part.
 pub type Hoisted = pairs::Hoisted<Ciphertext>;
@@ -95,6 +96,6 @@ impl SchemeMetadata for Engine {
         operands: &[&Ciphertext],
         operation: impl Fn(&[&Ciphertext]) -> Result<Ciphertext>,
     ) -> Result<Ciphertext> {
-        self.refreshing(operands, operation)
+        AutoRefresh::refreshing(self, operands, operation)
     }
 }

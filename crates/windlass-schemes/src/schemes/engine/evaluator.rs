@@ -15,6 +15,7 @@ use crate::evaluator::{
 };
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
+use crate::schemes::refreshing::AutoRefresh;
 
 impl Evaluator for Engine {
     fn slot_ring(&self) -> &Arc<SlotRing> {

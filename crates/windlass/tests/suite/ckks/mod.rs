@@ -11,4 +11,5 @@ mod linear;
 mod norms;
 mod polynomial;
 mod refresh;
+mod refreshing;
 mod refusals;

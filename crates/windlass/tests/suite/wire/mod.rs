@@ -10,5 +10,6 @@ mod lists;
 mod parameters;
 mod prepared;
 mod ready_keys;
+mod refresh;
 mod sealed;
 mod seeds;

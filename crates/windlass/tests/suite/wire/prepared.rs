@@ -149,7 +149,7 @@ fn constants_of_ckks_give_the_same_bits_at_their_level() {
     let directory = tempfile::tempdir().unwrap();
     let x = client.encrypt(&[0.5, -0.25, 0.125, 0.75]).unwrap();
     let low = server.engine().lower(&x, x.level() - 1).unwrap();
-    let worker = context.server_from_keys(std::sync::Arc::clone(server.engine().keys())).unwrap();
+    let worker = context.server_from_keys(std::sync::Arc::clone(server.engine().keys()), Vec::new()).unwrap();
     let same = turn(&context, 1.0);
     for input in [&x, &low] {
         let path = directory.path().join(format!("level-{}", input.level()));

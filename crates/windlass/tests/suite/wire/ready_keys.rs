@@ -104,8 +104,8 @@ fn mapped_keys_of_ckks_give_the_same_bits() {
         [server.rotate(&x, 3), server.conjugate(&x), server.square(&x)].map(Result::unwrap)
     };
     let expected = results(&server);
-    let copied = context.open_server(&server.ready_keys_to_bytes().unwrap()).unwrap();
-    for other in [context.open_server(&path).unwrap(), copied] {
+    let copied = context.open_server(&server.ready_keys_to_bytes().unwrap(), &[]).unwrap();
+    for other in [context.open_server(&path, &[]).unwrap(), copied] {
         for (found, expected) in results(&other).iter().zip(&expected) {
             assert_eq!(found.parts(), expected.parts());
             assert_eq!(found.deviation(), expected.deviation());

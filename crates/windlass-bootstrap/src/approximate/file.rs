@@ -1,0 +1,162 @@
+//! Refreshes of CKKS as text.
+
+use serde::{Deserialize, Serialize};
+use windlass_schemes::error::{Error, Result, WireError};
+use windlass_schemes::schemes::ckks::{assurance_in_words, assurance_of};
+
+use super::spec::RefreshSpec;
+
+/// The longest text that is read.
+const MOST_BYTES: u64 = 1 << 16;
+
+/// The version that is written.
+const VERSION: u32 = 1;
+
+/// The first field, which no other parameters have.
+const MARK: &str = "\"windlass_ckks_refresh\"";
+
+/// What a refresh is made from, in JSON; what follows from it is computed again.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object in braces")]
+struct RefreshFile {
+    windlass_ckks_refresh: u32,
+    n: usize,
+    slots: usize,
+    scale_bits: u32,
+    depth: usize,
+    gap_bits: u32,
+    sine_scale_bits: Vec<u32>,
+    to_slots: Vec<usize>,
+    to_coefficients: Vec<usize>,
+    constant_bits: [u32; 2],
+    doublings: u32,
+    degree: usize,
+    arcsine: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_keys: Option<usize>,
+    ephemeral_weight: u32,
+    ephemeral_special: usize,
+    special_prime_bits: Vec<u32>,
+    digits: usize,
+    /// "secure", "insecure" or "paper".
+    assurance: String,
+    /// The name of a set that is not called secure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+}
+
+fn wrong(reason: impl ToString) -> Error {
+    WireError::text("parameters of a refresh of CKKS", reason).into()
+}
+
+impl RefreshSpec {
+    /// Whether a text that names parameters is one of [`Self::to_json`], not of other parameters.
+    pub fn is_json(text: &str) -> bool {
+        text.contains(MARK)
+    }
+
+    /// The specification as JSON.
+    pub fn to_json(&self) -> String {
+        let (assurance, name) = assurance_in_words(&self.assurance);
+        let file = RefreshFile {
+            windlass_ckks_refresh: VERSION,
+            n: self.n,
+            slots: self.slots,
+            scale_bits: self.scale_bits,
+            depth: self.depth,
+            gap_bits: self.gap_bits,
+            sine_scale_bits: self.sine_scale_bits.clone(),
+            to_slots: self.to_slots.clone(),
+            to_coefficients: self.to_coefficients.clone(),
+            constant_bits: self.constant_bits,
+            doublings: self.doublings,
+            degree: self.degree,
+            arcsine: self.arcsine,
+            max_keys: self.max_keys,
+            ephemeral_weight: self.ephemeral_weight,
+            ephemeral_special: self.ephemeral_special,
+            special_prime_bits: self.special_prime_bits.clone(),
+            digits: self.digits,
+            assurance: assurance.into(),
+            name,
+        };
+        serde_json::to_string_pretty(&file).expect("strings and numbers have a JSON form")
+    }
+
+    /// The specification that [`Self::to_json`] wrote. Plans check more: a set that calls itself
+    /// secure is refused below 128 bits.
+    ///
+    /// # Errors
+    /// [`WireError::Text`] for other text, [`WireError::UnsupportedVersion`] for another version,
+    /// [`WireError::TooLarge`] for a long one; [`Error::OutOfRange`] and [`Error::SlotCount`] for
+    /// numbers that no refresh has.
+    pub fn from_json(text: &str) -> Result<Self> {
+        if text.len() as u64 > MOST_BYTES {
+            return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
+        }
+        let file: RefreshFile = serde_json::from_str(text).map_err(wrong)?;
+        if file.windlass_ckks_refresh != VERSION {
+            let found = file.windlass_ckks_refresh.try_into().unwrap_or(u16::MAX);
+            return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
+        }
+        let spec = Self {
+            n: file.n,
+            slots: file.slots,
+            scale_bits: file.scale_bits,
+            depth: file.depth,
+            gap_bits: file.gap_bits,
+            sine_scale_bits: file.sine_scale_bits,
+            to_slots: file.to_slots,
+            to_coefficients: file.to_coefficients,
+            constant_bits: file.constant_bits,
+            doublings: file.doublings,
+            degree: file.degree,
+            arcsine: file.arcsine,
+            max_keys: file.max_keys,
+            ephemeral_weight: file.ephemeral_weight,
+            ephemeral_special: file.ephemeral_special,
+            special_prime_bits: file.special_prime_bits,
+            digits: file.digits,
+            assurance: assurance_of(&file.assurance, file.name).map_err(wrong)?,
+        };
+        spec.check()?;
+        Ok(spec)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::refresh_preset_names;
+    use super::*;
+
+    #[test]
+    fn every_set_comes_back_from_its_text() {
+        for name in refresh_preset_names() {
+            let spec = RefreshSpec::preset(name).unwrap();
+            let limited = RefreshSpec { max_keys: Some(20), ..spec.clone() };
+            for spec in [spec, limited] {
+                assert_eq!(RefreshSpec::from_json(&spec.to_json()).unwrap(), spec, "{name}");
+                assert!(RefreshSpec::is_json(&spec.to_json()) && !RefreshSpec::is_json(&spec.to_ckks().to_json()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_refresh_is_refused() {
+        let good = RefreshSpec::preset("insecure_toy_refresh_1024").unwrap().to_json();
+        let refused = |text: &str| RefreshSpec::from_json(text).expect_err("refused");
+        for end in (0..good.len()).step_by(5) {
+            assert!(matches!(refused(&good[..end]), Error::Wire(WireError::Text { .. })), "{end}");
+        }
+        let text = |from: &str, to: &str| {
+            assert!(good.contains(from), "{from}");
+            refused(&good.replace(from, to))
+        };
+        assert!(matches!(text("refresh\": 1", "refresh\": 2"), Error::Wire(WireError::UnsupportedVersion { .. })));
+        assert!(matches!(text("\"n\"", "\"more\": 1, \"n\""), Error::Wire(WireError::Text { .. })));
+        assert!(matches!(text("\"insecure\"", "\"secure\""), Error::Wire(WireError::Text { .. })));
+        assert!(matches!(text("\"gap_bits\": 8", "\"gap_bits\": 99"), Error::OutOfRange(_)));
+        assert!(matches!(text("\"slots\": 512", "\"slots\": 500"), Error::SlotCount { .. }));
+        assert!(matches!(refused(&" ".repeat(1 << 17)), Error::Wire(WireError::TooLarge { .. })));
+    }
+}

@@ -1,0 +1,88 @@
+//! Operations of CKKS that refresh by themselves: see [`AutoRefresh`].
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::ciphertext::Ciphertext;
+use super::engine::Engine;
+use crate::error::{Error, Result};
+use crate::schemes::refresh::{Refresh, Refresher};
+use crate::schemes::refreshing::AutoRefresh;
+
+impl Engine {
+    /// The same engine, which refreshes operands where an operation has no level left.
+    pub fn refreshing_with(self, refresher: Arc<dyn Refresh<Ciphertext>>) -> Self {
+        Self { refresher: Some(Refresher(refresher)), ..self }
+    }
+
+    /// The same engine without that.
+    #[doc(hidden)]
+    pub fn plain(&self) -> Self {
+        Self { refresher: None, ..self.clone() }
+    }
+
+    /// A factor with so many products in sequence left. One with fewer is refreshed, if the engine
+    /// refreshes.
+    ///
+    /// # Errors
+    /// As [`Self::at_least`].
+    pub(super) fn with_depth<'a>(&self, ct: &'a Ciphertext, products: usize) -> Result<Cow<'a, Ciphertext>> {
+        match ct.products_left() < products {
+            true => self.at_least(ct, self.context.top_level()),
+            false => Ok(Cow::Borrowed(ct)),
+        }
+    }
+
+    /// A ciphertext at a level or above. One below is refreshed, if the engine refreshes.
+    ///
+    /// # Errors
+    /// Those of the refresh; [`Error::ContextMismatch`].
+    #[doc(hidden)]
+    pub fn at_least<'a>(&self, ct: &'a Ciphertext, level: usize) -> Result<Cow<'a, Ciphertext>> {
+        self.check("refresh", ct)?;
+        match AutoRefresh::refresher(self) {
+            Some(refresher) if self.rescaled_level(ct).is_ok_and(|own| own < level) => {
+                Ok(self.refreshed_if_better(refresher, ct)?.map_or(Cow::Borrowed(ct), Cow::Owned))
+            }
+            _ => Ok(Cow::Borrowed(ct)),
+        }
+    }
+
+    /// The level at which a factor of a product is that takes so many rescalings: its own once it is
+    /// rescaled, or that of a refreshed one if it has too few left and the engine refreshes.
+    ///
+    /// # Errors
+    /// As [`Self::rescale`].
+    #[doc(hidden)]
+    pub fn level_with_depth(&self, ct: &Ciphertext, rescalings: usize) -> Result<usize> {
+        match AutoRefresh::refresher(self) {
+            Some(refresher) if ct.products_left() < rescalings && refresher.headroom_bits(ct).is_finite() => {
+                Ok(self.context.top_level())
+            }
+            _ => self.rescaled_level(ct),
+        }
+    }
+}
+
+impl AutoRefresh for Engine {
+    fn refresher(&self) -> Option<&dyn Refresh<Ciphertext>> {
+        self.refresher.as_ref().map(|own| &*own.0)
+    }
+
+    fn without_refreshes(&self) -> Self {
+        self.plain()
+    }
+
+    fn bits_left(&self, ct: &Ciphertext) -> f64 {
+        ct.headroom_bits()
+    }
+
+    /// Also if values would fit at the highest level: every level below has less room for them.
+    fn is_shortage(&self, error: &Error) -> bool {
+        match error {
+            Error::LevelsExhausted { .. } => true,
+            Error::ModulusExhausted { needed_bits, .. } => *needed_bits < self.context.room(self.context.top_level()),
+            _ => false,
+        }
+    }
+}
