@@ -25,6 +25,7 @@ mod polynomial;
 mod polynomial_value;
 mod raised;
 mod slot_error;
+mod slot_errors;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
@@ -41,3 +42,5 @@ pub use operator::Operator;
 pub use polynomial::{Polynomial, PowerBasis};
 #[doc(hidden)]
 pub use raised::Stated;
+#[doc(hidden)]
+pub use slot_errors::SlotErrors;
