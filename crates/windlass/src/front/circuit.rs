@@ -18,8 +18,9 @@ use windlass_ring::slots::SlotRing;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Prepares;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
-    Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
+    LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction,
+    SlotTable, TracePlan,
 };
 use crate::error::Result;
 use crate::lookup::IndexBits;
@@ -312,7 +313,24 @@ of_plans!(
     MatrixPlan: MatrixPlan::products;
 );
 
-of_one!(ckks::Engine, ckks::Ciphertext; TracePlan);
+of_one!(ckks::Engine, ckks::Ciphertext; FunctionPlan, TracePlan);
+
+impl Circuit<ckks::Engine> for Extremum {
+    type Input<'a> = (&'a ckks::Ciphertext, &'a ckks::Ciphertext);
+    type Prepared = ();
+
+    fn level(&self, _: &ckks::Engine, (a, b): Self::Input<'_>) -> usize {
+        a.level().min(b.level())
+    }
+
+    fn prepare(&self, _: &ckks::Engine, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&self, (): &(), engine: &ckks::Engine, (a, b): Self::Input<'_>) -> Result<ckks::Ciphertext> {
+        self.apply(engine, a, b)
+    }
+}
 
 impl Circuit<ckks::Engine> for Polynomial {
     type Input<'a> = &'a ckks::Ciphertext;

@@ -14,8 +14,9 @@ use crate::bootstrap::BootstrapPlan;
 use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
-    Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
+    LinearPlan, MatrixPlan, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable,
+    TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -171,6 +172,18 @@ impl NeedsKeys for Polynomial {
     fn key_request(&self) -> KeyRequest {
         let name = format!("a polynomial of degree {}", self.degree());
         with_products(name, self.degree().saturating_sub(1))
+    }
+}
+
+impl NeedsKeys for FunctionPlan {
+    fn key_request(&self) -> KeyRequest {
+        with_products(format!("the function {}", self.name()), self.products())
+    }
+}
+
+impl NeedsKeys for Extremum {
+    fn key_request(&self) -> KeyRequest {
+        with_products(format!("the {}", self.name()), self.products())
     }
 }
 

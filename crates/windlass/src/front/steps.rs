@@ -11,7 +11,8 @@
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, LinearPlan, MatrixPlan, PolynomialPlan, Power, SlotFunction, TracePlan,
+    Comparison, ComplexSlots, Extremum, FunctionPlan, LinearPlan, MatrixPlan, PolynomialPlan, Power, SlotFunction,
+    TracePlan,
 };
 use crate::error::Result;
 use crate::params::ParamSpec;
@@ -160,6 +161,23 @@ impl Step<Approximate> for Polynomial {
         }
         depth.multiply(self.depth());
         depth.littered |= !self.keeps_zero();
+    }
+}
+
+impl Step<Approximate> for FunctionPlan {
+    fn add_to(&self, depth: &mut Depth) {
+        if !self.masks_in_passing() {
+            depth.mask::<Approximate>();
+        }
+        depth.multiply(self.depth());
+        depth.littered |= !self.keeps_zero();
+    }
+}
+
+/// What stands beside the entries of the other operand is not known: it is counted like that of one.
+impl Step<Approximate> for Extremum {
+    fn add_to(&self, depth: &mut Depth) {
+        Step::<Approximate>::add_to(self.of_difference(), depth);
     }
 }
 

@@ -6,6 +6,7 @@ pub mod common;
 mod entries;
 mod estimates;
 mod factors;
+mod functions;
 mod large;
 mod linear;
 mod norms;
