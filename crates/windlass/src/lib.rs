@@ -126,6 +126,7 @@ pub struct Examples;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/explanation/library.md")]
+#[doc = include_str!("../../../docs/how-to/functions.md")]
 #[doc = include_str!("../../../docs/how-to/linear-maps.md")]
 #[doc = include_str!("../../../docs/how-to/bootstrapping.md")]
 #[doc = include_str!("../../../docs/how-to/trace.md")]

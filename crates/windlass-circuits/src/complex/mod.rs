@@ -3,6 +3,6 @@
 mod functions;
 mod sums;
 
-pub use functions::{Extremum, Function, FunctionError, FunctionPlan, Sorting};
+pub use functions::{Extremum, Function, FunctionError, FunctionPlan, Softmax, Sorting};
 pub use sums::{SlotSums, TotalSums};
 pub use windlass_schemes::schemes::ckks::{Polynomial, PowerBasis};

@@ -20,7 +20,7 @@ use crate::circuits::linear::Prepares;
 use crate::circuits::{
     Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
     LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction,
-    SlotTable, TracePlan,
+    SlotTable, Softmax, Sorting, TracePlan,
 };
 use crate::error::Result;
 use crate::lookup::IndexBits;
@@ -313,7 +313,7 @@ of_plans!(
     MatrixPlan: MatrixPlan::products;
 );
 
-of_one!(ckks::Engine, ckks::Ciphertext; FunctionPlan, TracePlan);
+of_one!(ckks::Engine, ckks::Ciphertext; FunctionPlan, Softmax, Sorting, TracePlan);
 
 impl Circuit<ckks::Engine> for Extremum {
     type Input<'a> = (&'a ckks::Ciphertext, &'a ckks::Ciphertext);

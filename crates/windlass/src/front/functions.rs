@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use super::family::Approximate;
-use crate::circuits::{Extremum, Function, FunctionError, FunctionPlan};
+use crate::circuits::{Extremum, Function, FunctionError, FunctionPlan, Softmax, Sorting};
 use crate::error::Result;
 use crate::schemes::ckks::CkksContext;
 
@@ -112,6 +112,30 @@ impl Functions<'_> {
     /// As [`Extremum::largest`].
     pub fn minimum(&self, interval: (f64, f64), bits: f64) -> Result<Extremum> {
         Extremum::smallest(interval, bits)
+    }
+
+    /// `count` numbers of an interval in descending order, each within 2^−bits.
+    ///
+    /// # Errors
+    /// As [`Sorting::all`].
+    pub fn sorting(&self, count: usize, interval: (f64, f64), bits: f64) -> Result<Sorting> {
+        Sorting::all(self.context, count, interval, bits)
+    }
+
+    /// The first `largest` of `count` numbers of an interval in descending order, each within 2^−bits.
+    ///
+    /// # Errors
+    /// As [`Sorting::largest`].
+    pub fn largest(&self, largest: usize, count: usize, interval: (f64, f64), bits: f64) -> Result<Sorting> {
+        Sorting::largest(self.context, (largest, count), interval, bits)
+    }
+
+    /// The softmax of `count` numbers of an interval, within 2^−bits.
+    ///
+    /// # Errors
+    /// As [`Softmax::new`].
+    pub fn softmax(&self, count: usize, interval: (f64, f64), bits: f64) -> Result<Softmax> {
+        Softmax::new(self.context, count, interval, bits)
     }
 
     /// The error of a function on a fresh encryption under this context, before anything runs.

@@ -16,7 +16,7 @@ use crate::circuits::complex::Polynomial;
 use crate::circuits::{
     Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
     LinearPlan, MatrixPlan, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable,
-    TracePlan,
+    Softmax, Sorting, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -178,6 +178,20 @@ impl NeedsKeys for Polynomial {
 impl NeedsKeys for FunctionPlan {
     fn key_request(&self) -> KeyRequest {
         with_products(format!("the function {}", self.name()), self.products())
+    }
+}
+
+impl NeedsKeys for Softmax {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a softmax of {} numbers", self.count());
+        KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for Sorting {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("the {} largest of {} numbers", self.results(), self.count());
+        KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
     }
 }
 

@@ -12,7 +12,7 @@
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
     Comparison, ComplexSlots, Extremum, FunctionPlan, LinearPlan, MatrixPlan, PolynomialPlan, Power, SlotFunction,
-    TracePlan,
+    Softmax, Sorting, TracePlan,
 };
 use crate::error::Result;
 use crate::params::ParamSpec;
@@ -171,6 +171,25 @@ impl Step<Approximate> for FunctionPlan {
         }
         depth.multiply(self.depth());
         depth.littered |= !self.keeps_zero();
+    }
+}
+
+/// It leaves zeros beside the entries.
+impl Step<Approximate> for Softmax {
+    fn add_to(&self, depth: &mut Depth) {
+        if !self.masks_in_passing() {
+            depth.mask::<Approximate>();
+        }
+        depth.multiply(self.depth());
+        depth.littered = false;
+    }
+}
+
+/// Its masks clear what is beside the entries. Entries that were not asked for become such slots.
+impl Step<Approximate> for Sorting {
+    fn add_to(&self, depth: &mut Depth) {
+        depth.multiply(self.depth());
+        depth.littered = self.results() < self.count();
     }
 }
 

@@ -1,6 +1,6 @@
 //! The error of a function on a ciphertext, before anything runs.
 
-use windlass_schemes::error::Result;
+use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, SlotErrors};
 
 use super::plan::FunctionPlan;
@@ -49,10 +49,11 @@ impl FunctionPlan {
     /// Cost: the function on some thousand numbers.
     ///
     /// # Errors
-    /// [`windlass_schemes::Error::LevelsExhausted`] if the ciphertext has too few levels.
+    /// [`Error::LevelsExhausted`] if the ciphertext has too few levels.
     pub fn error(&self, x: &Ciphertext) -> Result<FunctionError> {
+        let (needed, left) = self.levels(x, 0);
         let level = if x.degree() == 1 { Some(x.level()) } else { x.context().level_below(x.level()) };
-        let level = level.ok_or_else(|| self.too_deep(x, false))?;
+        let level = level.filter(|_| needed <= left).ok_or_else(|| self.too_deep(x, 0))?;
         Ok(self.statements(x.context(), level, x.slots(), x.slot_errors())?.error)
     }
 
@@ -61,7 +62,11 @@ impl FunctionPlan {
     /// # Errors
     /// As [`Self::error`].
     pub fn fresh_error(&self, context: &CkksContext) -> Result<FunctionError> {
-        let (level, slots) = (context.top_level(), context.most_slots());
+        let (level, slots, depth) = (context.top_level(), context.most_slots(), context.spec().depth);
+        if self.depth() > depth {
+            let (operation, needed) = ("evaluate a function", self.depth());
+            return Err(Error::LevelsExhausted { operation, depth, needed, left: depth });
+        }
         let input = context.fresh_errors(slots, self.interval.0.abs().max(self.interval.1.abs()));
         Ok(self.statements(context, level, slots, input)?.error)
     }
@@ -80,7 +85,7 @@ impl FunctionPlan {
         let machine = Signals { context, slots, noise: vec![input.random(); arguments.len()] };
         let values = self.signals(&machine, &arguments, level)?;
         let over = |points: &[Point]| {
-            let all = points.iter().map(|point| point.added.plus(input.times(point.slope.abs())));
+            let all = points.iter().map(|point| point.own().plus(input.times(point.slope.abs())));
             all.fold(SlotErrors::default(), SlotErrors::max).times(self.grid.between)
         };
         let steps = values[1..].iter().map(|value| over(&value.points)).collect();
@@ -89,7 +94,7 @@ impl FunctionPlan {
         let (mut propagated, mut evaluation) = (0f64, 0f64);
         for (point, _) in points.filter(|(_, argument)| inside(**argument)) {
             propagated = propagated.max(input.times(point.slope.abs()).bound());
-            evaluation = evaluation.max(point.added.bound());
+            evaluation = evaluation.max(point.own().bound());
         }
         let between = self.grid.between;
         let error = FunctionError {
@@ -98,6 +103,24 @@ impl FunctionPlan {
             evaluation: evaluation * between,
         };
         Ok(Statements { steps, error })
+    }
+
+    /// As [`Self::statements`], of a ciphertext of degree 1.
+    pub(super) fn statements_of(&self, x: &Ciphertext) -> Result<Statements> {
+        self.statements(x.context(), x.level(), x.slots(), x.slot_errors())
+    }
+
+    /// The errors of the result, multiplied by a weight that depends on the argument.
+    pub(super) fn weighted_errors(&self, x: &Ciphertext, weight: impl Fn(f64) -> f64) -> Result<SlotErrors> {
+        let input = x.slot_errors();
+        let arguments = self.widened(input.systematic);
+        let noise = vec![input.random(); arguments.len()];
+        let machine = Signals { context: x.context(), slots: x.slots(), noise };
+        let values = self.signals(&machine, &arguments, x.level())?;
+        let points = values[values.len() - 1].points.iter().zip(&arguments);
+        let all =
+            points.map(|(point, &argument)| point.own().plus(input.times(point.slope.abs())).times(weight(argument)));
+        Ok(all.fold(SlotErrors::default(), SlotErrors::max).times(self.grid.between))
     }
 
     /// The arguments at which errors are measured, in an interval that is so much wider at both ends.

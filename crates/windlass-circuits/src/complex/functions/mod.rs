@@ -15,10 +15,13 @@ mod remez;
 mod run;
 mod sign;
 mod signals;
+mod softmax;
 mod sort;
+mod taylor;
 
 pub use catalogue::Function;
 pub use error::FunctionError;
 pub use extremum::Extremum;
 pub use plan::FunctionPlan;
+pub use softmax::Softmax;
 pub use sort::Sorting;

@@ -44,11 +44,8 @@ impl Odd {
             let errors: Vec<f64> = grid.iter().map(|&x| 1.0 - odd_value(&coefficients, x)).collect();
             let distance = errors.iter().map(|e| e.abs()).fold(0.0, f64::max);
             if distance <= level.abs() * (1.0 + 1e-6) + 1e-15 {
-                // The grid is so dense that errors between its points are hardly larger.
-                return Some(Self {
-                    distance: distance * (1.0 + 2.0 / (DENSITY * DENSITY) as f64) + 1e-15,
-                    coefficients,
-                });
+                let distance = refined(&coefficients, &grid, &errors);
+                return Some(Self { coefficients, distance });
             }
             reference = extremes(&grid, &errors, k + 1)?;
         }
@@ -59,6 +56,24 @@ impl Odd {
     pub fn in_chebyshev(&self, factor: f64) -> Vec<f64> {
         self.coefficients.iter().flat_map(|c| [0.0, c * factor]).collect()
     }
+}
+
+/// The largest error, the points between those of the grid included: around each point where it is
+/// larger than at both neighbours, by bisection of its slope (golden sections).
+fn refined(coefficients: &[f64], grid: &[f64], errors: &[f64]) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    let error = |x: f64| (1.0 - odd_value(coefficients, x)).abs();
+    let peak = |i: usize| {
+        let (mut low, mut high) = (grid[i - 1], grid[i + 1]);
+        for _ in 0..60 {
+            let (left, right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
+            if error(left) > error(right) { high = right } else { low = left }
+        }
+        error(0.5 * (low + high))
+    };
+    let is_peak = |i: &usize| (i - 1..=i + 1).all(|j| errors[j].abs() <= errors[*i].abs());
+    let inner = (1..grid.len() - 1).filter(is_peak).map(peak).fold(0.0, f64::max);
+    errors.iter().map(|e| e.abs()).fold(inner, f64::max) + 1e-15
 }
 
 /// Chebyshev points of [a, 1], and as many in equal ratios where a is small.

@@ -28,13 +28,19 @@ impl FunctionPlan {
     /// sign; [`Error::LevelsExhausted`] with the depth that is missing, before any work; those of
     /// products.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
-        self.check(x)?;
-        let mut x = engine.rescale(x)?;
-        if self.clears(&x) {
-            x = engine.rescale(&engine.multiply_plain(&x, &ones(&x))?)?;
-        }
-        let statements = self.statements(x.context(), x.level(), x.slots(), x.slot_errors())?;
+        self.check_with(x, 0)?;
+        let x = self.cleared(engine, x)?;
+        let statements = self.statements_of(&x)?;
         Ok(self.run(engine, &x, &statements.steps)?.approximating(self.approximation))
+    }
+
+    /// The argument, with zeros beside the entries if nothing else keeps these slots in the interval.
+    pub(super) fn cleared(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
+        let x = engine.rescale(x)?;
+        if !self.clears(&x) {
+            return Ok(x);
+        }
+        engine.rescale(&engine.multiply_plain(&x, &ones(&x))?)
     }
 
     /// The result of the last of so many steps as errors are stated.
@@ -53,28 +59,30 @@ impl FunctionPlan {
         Ok(values.pop().expect("functions have steps"))
     }
 
-    /// Refuses what cannot work, before any work.
-    fn check(&self, x: &Ciphertext) -> Result<()> {
+    /// Refuses what cannot work, before any work. So many more levels are needed afterwards.
+    pub(super) fn check_with(&self, x: &Ciphertext, more: usize) -> Result<()> {
         let ((low, high), bound) = (self.interval, x.magnitude());
         // Bounds are products of doubles.
         if bound > low.abs().max(high.abs()) * (1.0 + 1e-9) {
             return Err(Error::OutsideInterval { bound, low, high });
         }
-        let clears = self.clears(x);
-        let left = x.depth_left().saturating_sub(usize::from(x.degree() > 1));
-        match self.depth() + usize::from(clears) <= left {
-            true => Ok(()),
-            false => Err(self.too_deep(x, clears)),
-        }
+        let (needed, left) = self.levels(x, more);
+        if needed <= left { Ok(()) } else { Err(self.too_deep(x, more)) }
     }
 
-    pub(super) fn too_deep(&self, x: &Ciphertext, clears: bool) -> Error {
-        Error::LevelsExhausted {
-            operation: "evaluate a function",
-            depth: x.context().spec().depth,
-            needed: self.depth() + usize::from(clears),
-            left: x.depth_left().saturating_sub(usize::from(x.degree() > 1)),
-        }
+    /// The levels that are needed, and those that are left.
+    pub(super) fn levels(&self, x: &Ciphertext, more: usize) -> (usize, usize) {
+        let left = x.depth_left().saturating_sub(usize::from(x.degree() > 1));
+        (self.depth() + usize::from(self.clears(x)) + more, left)
+    }
+
+    /// The refusal of a ciphertext with too few levels.
+    pub(super) fn too_deep(&self, x: &Ciphertext, more: usize) -> Error {
+        let (needed, left) = self.levels(x, more);
+        let depth = x.context().spec().depth;
+        // Of a product that only its own rescaling needs the last level.
+        let needed = needed.max(left + 1);
+        Error::LevelsExhausted { operation: "evaluate a function", depth, needed, left }
     }
 
     /// Whether slots beside the entries are cleared first: nothing else keeps them in the interval.

@@ -19,6 +19,7 @@ use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{CkksContext, RealArithmetic, SlotErrors, evaluated};
 
+use super::taylor::Curvature;
 use crate::complex::{Polynomial, PowerBasis};
 
 /// Relative error of a double that was computed with a few operations.
@@ -31,8 +32,17 @@ pub(super) struct Point {
     pub value: f64,
     /// The derivative by the argument.
     pub slope: f64,
-    /// The errors that operations have added, and the products of errors.
+    /// The errors that operations have added, and their products with errors.
     pub added: SlotErrors,
+    /// The products of the error of the argument with itself, as a deviation.
+    pub squares: f64,
+}
+
+impl Point {
+    /// All that operations have added.
+    pub fn own(&self) -> SlotErrors {
+        self.added.plus(SlotErrors::certain(self.squares))
+    }
 }
 
 /// The numbers of a ciphertext of a degree at a level.
@@ -46,7 +56,7 @@ pub(super) struct Signal {
 impl Signal {
     /// The arguments themselves.
     pub fn of(arguments: &[f64], level: usize) -> Self {
-        let point = |&value: &f64| Point { value, slope: 1.0, added: SlotErrors::default() };
+        let point = |&value: &f64| Point { value, slope: 1.0, added: SlotErrors::default(), squares: 0.0 };
         Self { points: arguments.iter().map(point).collect(), level, degree: 1 }
     }
 
@@ -70,6 +80,7 @@ impl Signal {
             value: point.value * factor,
             slope: point.slope * factor,
             added: point.added.times(factor.abs()),
+            squares: point.squares * factor.abs(),
         };
         self.each(degree, times)
     }
@@ -86,7 +97,7 @@ pub(super) struct Signals<'a> {
 impl Signals<'_> {
     /// All of the random error at each argument.
     fn random(&self, a: &Signal) -> Vec<SlotErrors> {
-        let total = |(point, noise): (&Point, &SlotErrors)| point.added.plus(noise.times(point.slope.abs()));
+        let total = |(point, noise): (&Point, &SlotErrors)| point.own().plus(noise.times(point.slope.abs()));
         a.points.iter().zip(&self.noise).map(total).collect()
     }
 
@@ -149,6 +160,7 @@ impl Signals<'_> {
             x.value += sign * y.value;
             x.slope += sign * y.slope;
             x.added = x.added.plus(y.added);
+            x.squares += y.squares;
         }
         Ok(a)
     }
@@ -171,10 +183,14 @@ impl Signals<'_> {
     /// it. What the values are off by acts through the derivative of p, which is small where p is flat.
     pub fn polynomial(&self, p: &Polynomial, x: &Signal) -> Result<Signal> {
         let inner = Signals { noise: self.random(x), ..*self };
-        let fresh = x.each(x.degree, |point| Point { slope: 1.0, added: SlotErrors::default(), ..*point });
+        let fresh = x.each(x.degree, |own| Point { slope: 1.0, added: SlotErrors::default(), squares: 0.0, ..*own });
         let mut result = inner.fresh_polynomial(p, &fresh)?;
-        for (y, x) in result.points.iter_mut().zip(&x.points) {
-            y.added = y.added.plus(x.added.times(y.slope.abs()));
+        let curvature = Curvature::of(p);
+        for ((y, x), noise) in result.points.iter_mut().zip(&x.points).zip(&inner.noise) {
+            let bent = curvature.as_ref().map_or(f64::INFINITY, |own| own.at(x.value, noise.whole_bound()));
+            let squares = SlotErrors::certain(y.squares.min(bent / SlotErrors::BOUND_FACTOR));
+            y.added = y.added.plus(x.added.times(y.slope.abs())).plus(squares);
+            y.squares = x.squares * y.slope.abs();
             y.slope *= x.slope;
         }
         Ok(result)
@@ -213,11 +229,18 @@ impl RealArithmetic for Signals<'_> {
         let (a, b) = (self.at(&a, level)?, self.at(&b, level)?);
         let steered = [&a, &b].map(|x| self.context.steering_errors(level, self.slots, self.slots, x.largest()));
         let own = self.context.relinearisation_errors(level, self.slots).plus(steered[0]).plus(steered[1]);
-        let second = self.random(&a).into_iter().zip(self.random(&b)).map(|(x, y)| x.product(y));
-        let points = a.points.iter().zip(&b.points).zip(second).map(|((x, y), second)| Point {
-            value: x.value * y.value,
-            slope: x.value * y.slope + y.value * x.slope,
-            added: x.added.times(y.value.abs()).plus(y.added.times(x.value.abs())).plus(second).plus(own),
+        let (of_a, of_b) = (self.random(&a), self.random(&b));
+        let points = (0..self.noise.len()).map(|j| {
+            let (x, y, noise) = (&a.points[j], &b.points[j], self.noise[j]);
+            // All products of errors except that of the argument with itself.
+            let others = x.own().product(of_b[j]).plus(of_a[j].product(y.own()));
+            let square = (x.slope * y.slope).abs() * noise.product(noise).deviation;
+            Point {
+                value: x.value * y.value,
+                slope: x.value * y.slope + y.value * x.slope,
+                added: x.added.times(y.value.abs()).plus(y.added.times(x.value.abs())).plus(others).plus(own),
+                squares: x.squares * y.value.abs() + y.squares * x.value.abs() + square,
+            }
         });
         Ok(Signal { points: points.collect(), level, degree: 2 })
     }
@@ -252,7 +275,7 @@ impl RealArithmetic for Signals<'_> {
     }
 
     fn zero(&self, a: &Signal) -> Result<Signal> {
-        Ok(a.each(a.degree, |_| Point { value: 0.0, slope: 0.0, added: SlotErrors::default() }))
+        Ok(a.each(a.degree, |_| Point { value: 0.0, slope: 0.0, added: SlotErrors::default(), squares: 0.0 }))
     }
 
     fn rescale(&self, a: &Signal) -> Result<Signal> {

@@ -14,9 +14,11 @@
 //! A stage passes the errors of its input on as they are: the larger of two numbers changes by no more
 //! than the numbers do.
 
+use std::collections::BTreeSet;
+
 use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, SlotErrors};
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine, SlotErrors};
 
 use super::approximate::{check_interval, target};
 use super::plan::FunctionPlan;
@@ -30,6 +32,8 @@ use super::plan::FunctionPlan;
 /// Entries beyond those that were asked for get unspecified values of the interval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sorting {
+    keys: BTreeSet<u64>,
+    slots: usize,
     interval: (f64, f64),
     count: usize,
     largest: usize,
@@ -49,13 +53,13 @@ struct Stage {
 const MOST_ENTRIES: usize = 1 << 10;
 
 impl Sorting {
-    /// Sorts `count` numbers of an interval. Each result is within 2^−bits of the true one.
+    /// Sorts `count` numbers of an interval, in ciphertexts of a context. Each result is within 2^−bits of the true one.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for an interval that is none, for fewer than 2 or more than 1024 entries,
     /// and as [`FunctionPlan::absolute`].
-    pub fn all(count: usize, interval: (f64, f64), bits: f64) -> Result<Self> {
-        Self::largest(count, count, interval, bits)
+    pub fn all(context: &CkksContext, count: usize, interval: (f64, f64), bits: f64) -> Result<Self> {
+        Self::largest(context, (count, count), interval, bits)
     }
 
     /// The `largest` largest of `count` numbers of an interval, in descending order. Stages that the
@@ -63,9 +67,14 @@ impl Sorting {
     ///
     /// # Errors
     /// As [`Self::all`]; [`Error::OutOfRange`] unless `largest` is from 1 to `count`.
-    pub fn largest(largest: usize, count: usize, interval: (f64, f64), bits: f64) -> Result<Self> {
+    pub fn largest(
+        context: &CkksContext,
+        (largest, count): (usize, usize),
+        interval: (f64, f64),
+        bits: f64,
+    ) -> Result<Self> {
         check_interval(interval)?;
-        Limits::between(2, MOST_ENTRIES).check("the number of entries", count)?;
+        Limits::between(2, MOST_ENTRIES.min(context.most_slots())).check("the number of entries", count)?;
         Limits::between(1, count).check("the number of the largest entries", largest)?;
         let stages = needed(network(count), largest);
         // Every stage adds the error of one absolute value, times half of the width, which the stages
@@ -73,7 +82,10 @@ impl Sorting {
         let half = 0.5 * (interval.1 - interval.0) + target(bits)?;
         let share = bits + (stages.len() as f64 * half).log2();
         let absolute = FunctionPlan::absolute_times("sorting", 1.0, share, 1.0)?;
-        Ok(Self { interval, count, largest, stages, absolute })
+        let slots = count.next_power_of_two();
+        let distances = stages.iter().flat_map(|stage| [stage.distance, slots - stage.distance]);
+        let keys = distances.map(|distance| context.rotation_element(distance as i64)).collect();
+        Ok(Self { keys, slots, interval, count, largest, stages, absolute })
     }
 
     /// The ends of the interval.
@@ -121,12 +133,10 @@ impl Sorting {
         self.stages.len() as f64 * self.stage_error()
     }
 
-    /// The distances by which slots are rotated, both ways, in increasing order.
-    pub fn rotations(&self) -> Vec<i64> {
-        let mut all: Vec<i64> = self.stages.iter().flat_map(|s| [s.distance as i64, -(s.distance as i64)]).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+    /// The automorphisms that need Galois keys, in increasing order: rotations both ways by the
+    /// distances of the pairs.
+    pub fn required_keys(&self) -> BTreeSet<u64> {
+        self.keys.clone()
     }
 
     fn stage_error(&self) -> f64 {
@@ -175,6 +185,7 @@ impl Sorting {
     /// As [`Self::apply_stage`]; [`Error::LevelsExhausted`] with the depth of all stages, before any
     /// work. With fewer levels, run the stages one by one and refresh between them.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
+        self.check(x)?;
         self.check_levels(x, self.depth())?;
         (0..self.stages.len()).try_fold(x.clone(), |x, stage| self.apply_stage(engine, stage, &x))
     }
@@ -191,6 +202,7 @@ impl Sorting {
     pub fn apply_stage(&self, engine: &Engine, stage: usize, x: &Ciphertext) -> Result<Ciphertext> {
         Limits::below(self.stages.len()).check("the stage", stage)?;
         self.check(x)?;
+        self.check_levels(x, self.stage_depth())?;
         let own = &self.stages[stage];
         let x = engine.rescale(x)?;
         let (slots, width) = (x.slots(), self.width());
@@ -237,6 +249,13 @@ impl Sorting {
     }
 
     fn check(&self, x: &Ciphertext) -> Result<()> {
+        if x.slots() != self.slots {
+            return Err(Error::ShapeMismatch {
+                what: "slots of the vector to sort",
+                expected: self.slots,
+                got: x.slots(),
+            });
+        }
         if x.entries() != self.count {
             return Err(Error::ShapeMismatch { what: "the vector to sort", expected: self.count, got: x.entries() });
         }
@@ -244,7 +263,7 @@ impl Sorting {
         if x.magnitude() > (self.most() + self.approximation_error()) * (1.0 + 1e-9) {
             return Err(Error::OutsideInterval { bound: x.magnitude(), low, high });
         }
-        self.check_levels(x, self.stage_depth())
+        Ok(())
     }
 
     fn check_levels(&self, x: &Ciphertext, needed: usize) -> Result<()> {

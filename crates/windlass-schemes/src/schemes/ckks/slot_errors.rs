@@ -21,6 +21,9 @@ pub struct SlotErrors {
 }
 
 impl SlotErrors {
+    /// A bound is so many deviations.
+    pub const BOUND_FACTOR: f64 = ErrorModel::BOUND_FACTOR;
+
     /// The bound on the error of a slot, which fails with probability at most 2^{−128}.
     pub fn bound(&self) -> f64 {
         ErrorModel::BOUND_FACTOR * self.deviation + self.most + self.systematic
