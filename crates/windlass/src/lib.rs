@@ -118,6 +118,7 @@ pub use windlass_wire as wire;
 #[doc = include_str!("../../windlass-circuits/src/examples/function.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/inner_product.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/matrix.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/matrix_product.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/slot_table.md")]
 #[doc = include_str!("../../windlass-wire/src/examples/list.md")]
 pub struct Examples;

@@ -1,9 +1,11 @@
 //! Functions of real numbers: sign, inverse, sigmoid and others, each with interval, degree, depth and
 //! error.
 
+use std::sync::Arc;
+
 use super::context::Context;
 use super::family::Approximate;
-use crate::circuits::{Extremum, Function, FunctionError, FunctionPlan, Softmax, Sorting};
+use crate::circuits::{Extremum, Function, FunctionError, FunctionPlan, MatrixProduct, Row, Softmax, Sorting};
 use crate::error::Result;
 use crate::schemes::ckks::CkksContext;
 
@@ -28,7 +30,7 @@ use crate::schemes::ckks::CkksContext;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Functions<'a> {
-    context: &'a CkksContext,
+    context: &'a Arc<CkksContext>,
 }
 
 impl Context<Approximate> {
@@ -114,28 +116,37 @@ impl Functions<'_> {
         Extremum::smallest(interval, bits)
     }
 
-    /// `count` numbers of an interval in descending order, each within 2^−bits.
+    /// The numbers of a row in descending order, each within 2^−bits, if all lie in an interval. A row
+    /// is a number of entries, or a [`Row`].
     ///
     /// # Errors
     /// As [`Sorting::all`].
-    pub fn sorting(&self, count: usize, interval: (f64, f64), bits: f64) -> Result<Sorting> {
-        Sorting::all(self.context, count, interval, bits)
+    pub fn sorting(&self, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Sorting> {
+        Sorting::all(self.context, row, interval, bits)
     }
 
-    /// The first `largest` of `count` numbers of an interval in descending order, each within 2^−bits.
+    /// The largest numbers of a row in descending order, as [`Self::sorting`].
     ///
     /// # Errors
     /// As [`Sorting::largest`].
-    pub fn largest(&self, largest: usize, count: usize, interval: (f64, f64), bits: f64) -> Result<Sorting> {
-        Sorting::largest(self.context, (largest, count), interval, bits)
+    pub fn largest(&self, largest: usize, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Sorting> {
+        Sorting::largest(self.context, largest, row, interval, bits)
     }
 
-    /// The softmax of `count` numbers of an interval, within 2^−bits.
+    /// The softmax of a row of numbers of an interval, within 2^−bits.
     ///
     /// # Errors
     /// As [`Softmax::new`].
-    pub fn softmax(&self, count: usize, interval: (f64, f64), bits: f64) -> Result<Softmax> {
-        Softmax::new(self.context, count, interval, bits)
+    pub fn softmax(&self, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Softmax> {
+        Softmax::new(self.context, row, interval, bits)
+    }
+
+    /// The product of two encrypted d × d matrices, each in one vector, row by row.
+    ///
+    /// # Errors
+    /// As [`MatrixProduct::new`].
+    pub fn matrix_product(&self, size: usize) -> Result<MatrixProduct> {
+        MatrixProduct::new(self.context, size)
     }
 
     /// The error of a function on a fresh encryption under this context, before anything runs.

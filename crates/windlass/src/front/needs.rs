@@ -15,8 +15,8 @@ use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
     Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
-    LinearPlan, MatrixPlan, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable,
-    Softmax, Sorting, TracePlan,
+    LinearPlan, MatrixPlan, MatrixProduct, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction,
+    SlotTable, Softmax, Sorting, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -183,14 +183,21 @@ impl NeedsKeys for FunctionPlan {
 
 impl NeedsKeys for Softmax {
     fn key_request(&self) -> KeyRequest {
-        let name = format!("a softmax of {} numbers", self.count());
+        let name = format!("a softmax of {} numbers", self.row().entries);
         KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
     }
 }
 
 impl NeedsKeys for Sorting {
     fn key_request(&self) -> KeyRequest {
-        let name = format!("the {} largest of {} numbers", self.results(), self.count());
+        let name = format!("the {} largest of {} numbers", self.results(), self.row().entries);
+        KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for MatrixProduct {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a product of two {0} x {0} matrices", self.size());
         KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
     }
 }

@@ -11,8 +11,8 @@
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, Extremum, FunctionPlan, LinearPlan, MatrixPlan, PolynomialPlan, Power, SlotFunction,
-    Softmax, Sorting, TracePlan,
+    Comparison, ComplexSlots, Extremum, FunctionPlan, LinearPlan, MatrixPlan, MatrixProduct, PolynomialPlan, Power,
+    SlotFunction, Softmax, Sorting, TracePlan,
 };
 use crate::error::Result;
 use crate::params::ParamSpec;
@@ -185,11 +185,19 @@ impl Step<Approximate> for Softmax {
     }
 }
 
+/// Its maps clear what is beside the entries.
+impl Step<Approximate> for MatrixProduct {
+    fn add_to(&self, depth: &mut Depth) {
+        depth.multiply(self.depth());
+        depth.littered = false;
+    }
+}
+
 /// Its masks clear what is beside the entries. Entries that were not asked for become such slots.
 impl Step<Approximate> for Sorting {
     fn add_to(&self, depth: &mut Depth) {
         depth.multiply(self.depth());
-        depth.littered = self.results() < self.count();
+        depth.littered = self.results() < self.row().entries;
     }
 }
 

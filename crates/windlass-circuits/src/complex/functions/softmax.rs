@@ -16,21 +16,22 @@
 use std::collections::BTreeSet;
 
 use windlass_rlwe::Limits;
-use windlass_schemes::error::{Error, Result};
+#[cfg(doc)]
+use windlass_schemes::error::Error;
+use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine};
 
 use super::approximate::{check_interval, target};
 use super::catalogue::Function;
 use super::plan::FunctionPlan;
-use crate::complex::SlotSums;
+use super::row::Row;
 use crate::trace::{TracePlan, TraceSpec};
 
 /// `y_i = exp(x_i)/Σ_j exp(x_j)` over the entries of a vector.
 #[derive(Debug, Clone)]
 pub struct Softmax {
     interval: (f64, f64),
-    count: usize,
-    slots: usize,
+    row: Row,
     exponential: FunctionPlan,
     /// What the exponential of a slot beside the entries is.
     beside: f64,
@@ -44,27 +45,30 @@ impl Softmax {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for an interval that is none or too wide for the precision (bits + w/ln 2
-    /// above 47), or for fewer than 2 numbers or more than the slots; [`Error::Unplannable`] if no
+    /// above 47), or for fewer than 2 numbers or more than the slots; [`Error::SlotCount`]; [`Error::Unplannable`] if no
     /// polynomial suffices.
-    pub fn new(context: &CkksContext, count: usize, interval: (f64, f64), bits: f64) -> Result<Self> {
+    pub fn new(context: &CkksContext, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Self> {
+        Self::of_row(context, row.into(), interval, bits)
+    }
+
+    fn of_row(context: &CkksContext, row: Row, interval: (f64, f64), bits: f64) -> Result<Self> {
         check_interval(interval)?;
         target(bits)?;
-        Limits::between(2, context.most_slots()).check("the number of entries", count)?;
+        row.check(context, usize::MAX)?;
         let (low, high) = interval;
         let width = high - low;
         let most = (47.0 - bits) * std::f64::consts::LN_2;
         Limits::at_most(most).with("or ask for fewer bits").check("the width of the interval", width)?;
         let exponent = bits + 3.0 + width / std::f64::consts::LN_2;
         let exponential = FunctionPlan::of("softmax", &|x| (x - high).exp(), interval, exponent)?;
-        let (k, off) = (count as f64, exponential.approximation_error());
+        let (k, off) = (row.entries as f64, exponential.approximation_error());
         let least = k * ((-width).exp() - off);
         let inverse = FunctionPlan::named(Function::Inverse, (least, k * (1.0 + off)), bits + 1.0)?;
         let distance = (1.0 + off) * inverse.approximation_error() + off * (1.0 + k) / least;
-        let slots = count.next_power_of_two();
-        let total = TracePlan::new(&context.total_sums(slots)?, &TraceSpec::default())?;
+        let total = TracePlan::new(&row.total(context)?, &TraceSpec::default())?;
         // Slots beside the entries hold what 0 goes to, or the middle of an interval without 0.
         let beside = exponential.value(if low <= 0.0 && high >= 0.0 { 0.0 } else { 0.5 * (low + high) });
-        Ok(Self { interval, count, slots, exponential, beside, total, inverse, distance })
+        Ok(Self { interval, row, exponential, beside, total, inverse, distance })
     }
 
     /// The ends of the interval.
@@ -72,9 +76,9 @@ impl Softmax {
         self.interval
     }
 
-    /// The number of entries.
-    pub fn count(&self) -> usize {
-        self.count
+    /// The entries and the slots of the vector.
+    pub fn row(&self) -> Row {
+        self.row
     }
 
     /// The degrees of the polynomials: of the exponential, then of the inverse.
@@ -121,7 +125,7 @@ impl Softmax {
         let depth = self.depth();
         format!(
             "softmax of {} numbers from {low} to {high}\n{:<22}{depth} rescalings\n{:<22}at most {distance:.2e}, 2^{:.1}\nits exponential:\n{}\nthe inverse of the sum:\n{}",
-            self.count,
+            self.row.entries,
             "depth",
             "distance",
             distance.log2(),
@@ -145,7 +149,7 @@ impl Softmax {
         let x = self.exponential.cleared(engine, x)?;
         let stated = self.exponential.statements_of(&x)?;
         let e = self.exponential.run(engine, &x, &stated.steps)?;
-        let e = engine.rescale(&engine.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.count);
+        let e = engine.rescale(&engine.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.row.entries);
         let (least, most) = self.inverse.interval();
         let sum = engine.rescale(&self.total.apply(engine, &e)?)?.with_magnitude(most);
         let stated = self.inverse.statements_of(&sum)?;
@@ -156,9 +160,9 @@ impl Softmax {
         // y = e·Q(S): what S and Q are off by is multiplied by e, which is at most 1 and at most S.
         let weighted = self.inverse.weighted_errors(&sum, |s| s.min(1.0))?;
         let own = context
-            .relinearisation_errors(level, self.slots)
-            .plus(context.steering_errors(level, self.slots, self.slots, 1.0))
-            .plus(context.steering_errors(level, self.slots, self.slots, 1.0 / least));
+            .relinearisation_errors(level, self.row.slots)
+            .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0))
+            .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0 / least));
         let (of_e, of_inverse) = (e.slot_errors(), inverse.slot_errors());
         let errors = of_e.times(1.0 / least).plus(weighted).plus(of_e.random().product(of_inverse.random())).plus(own);
         Ok(product.analysed(1.0 + self.distance, errors).approximating(self.distance))
@@ -166,20 +170,13 @@ impl Softmax {
 
     /// What brings the slots beside the entries to 0.
     fn correction(&self) -> Vec<Complex64> {
-        let mut values = vec![Complex64::new(-self.beside, 0.0); self.slots];
-        values[..self.count].fill(Complex64::ZERO);
+        let mut values = vec![Complex64::new(-self.beside, 0.0); self.row.slots];
+        values[..self.row.entries].fill(Complex64::ZERO);
         values
     }
 
     fn check(&self, x: &Ciphertext) -> Result<()> {
-        for (what, expected, got) in [
-            ("slots of the vector of a softmax", self.slots, x.slots()),
-            ("the vector of a softmax", self.count, x.entries()),
-        ] {
-            if expected != got {
-                return Err(Error::ShapeMismatch { what, expected, got });
-            }
-        }
+        self.row.check_ciphertext(x)?;
         let more = self.depth() - self.exponential.depth();
         self.exponential.check_with(x, more)
     }

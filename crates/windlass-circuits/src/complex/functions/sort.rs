@@ -22,6 +22,7 @@ use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine
 
 use super::approximate::{check_interval, target};
 use super::plan::FunctionPlan;
+use super::row::Row;
 
 /// Sorts the entries of a vector in descending order, or finds the largest ones.
 ///
@@ -33,9 +34,8 @@ use super::plan::FunctionPlan;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sorting {
     keys: BTreeSet<u64>,
-    slots: usize,
+    row: Row,
     interval: (f64, f64),
-    count: usize,
     largest: usize,
     stages: Vec<Stage>,
     /// |t| for t in −1..1, as it is planned.
@@ -53,28 +53,35 @@ struct Stage {
 const MOST_ENTRIES: usize = 1 << 10;
 
 impl Sorting {
-    /// Sorts `count` numbers of an interval, in ciphertexts of a context. Each result is within 2^−bits of the true one.
+    /// Sorts the numbers of a row, in ciphertexts of a context. Each result is within 2^−bits of the true one.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for an interval that is none, for fewer than 2 or more than 1024 entries,
     /// and as [`FunctionPlan::absolute`].
-    pub fn all(context: &CkksContext, count: usize, interval: (f64, f64), bits: f64) -> Result<Self> {
-        Self::largest(context, (count, count), interval, bits)
+    pub fn all(context: &CkksContext, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Self> {
+        let row = row.into();
+        Self::of_row(context, (row.entries, row), interval, bits)
     }
 
-    /// The `largest` largest of `count` numbers of an interval, in descending order. Stages that the
-    /// results do not depend on are left out: one number takes ⌈log2 count⌉ of them.
+    /// The `largest` largest numbers of a row, all in an interval, in descending order. Stages that the
+    /// results do not depend on are left out: one number of k takes ⌈log2 k⌉ of them.
     ///
     /// # Errors
-    /// As [`Self::all`]; [`Error::OutOfRange`] unless `largest` is from 1 to `count`.
+    /// As [`Self::all`]; [`Error::OutOfRange`] unless `largest` is from 1 to the number of entries.
     pub fn largest(
         context: &CkksContext,
-        (largest, count): (usize, usize),
+        largest: usize,
+        row: impl Into<Row>,
         interval: (f64, f64),
         bits: f64,
     ) -> Result<Self> {
+        Self::of_row(context, (largest, row.into()), interval, bits)
+    }
+
+    fn of_row(context: &CkksContext, (largest, row): (usize, Row), interval: (f64, f64), bits: f64) -> Result<Self> {
         check_interval(interval)?;
-        Limits::between(2, MOST_ENTRIES.min(context.most_slots())).check("the number of entries", count)?;
+        row.check(context, MOST_ENTRIES)?;
+        let (count, slots) = (row.entries, row.slots);
         Limits::between(1, count).check("the number of the largest entries", largest)?;
         let stages = needed(network(count), largest);
         // Every stage adds the error of one absolute value, times half of the width, which the stages
@@ -82,10 +89,9 @@ impl Sorting {
         let half = 0.5 * (interval.1 - interval.0) + target(bits)?;
         let share = bits + (stages.len() as f64 * half).log2();
         let absolute = FunctionPlan::absolute_times("sorting", 1.0, share, 1.0)?;
-        let slots = count.next_power_of_two();
         let distances = stages.iter().flat_map(|stage| [stage.distance, slots - stage.distance]);
         let keys = distances.map(|distance| context.rotation_element(distance as i64)).collect();
-        Ok(Self { keys, slots, interval, count, largest, stages, absolute })
+        Ok(Self { keys, row, interval, largest, stages, absolute })
     }
 
     /// The ends of the interval.
@@ -93,9 +99,9 @@ impl Sorting {
         self.interval
     }
 
-    /// The number of entries.
-    pub fn count(&self) -> usize {
-        self.count
+    /// The entries and the slots of the vector.
+    pub fn row(&self) -> Row {
+        self.row
     }
 
     /// The number of results.
@@ -171,7 +177,7 @@ impl Sorting {
         format!(
             "the {} largest of {} numbers from {low} to {high}, in descending order\n{:<22}{stages}, each of {each} rescalings\n{:<22}at most {:.2e}\nin every stage\n{}",
             self.largest,
-            self.count,
+            self.row.entries,
             "stages",
             "distance",
             self.approximation_error(),
@@ -218,12 +224,12 @@ impl Sorting {
                 });
             }
             let sum = engine.rescale(&sum.expect("three terms"))?;
-            Ok(sum.with_zeros_beside(self.count).with_magnitude(bound))
+            Ok(sum.with_zeros_beside(self.row.entries).with_magnitude(bound))
         };
         let most = self.most();
         let t = sum(own.difference(slots, 1.0 / width, [1.0, 1.0]), 1.0)?;
         let signed = sum(own.difference(slots, 0.5, [1.0, -1.0]), width / 2.0)?;
-        let mean = sum(own.mean(slots, self.count), most + self.approximation_error())?;
+        let mean = sum(own.mean(slots, self.row.entries), most + self.approximation_error())?;
         let half = self.half(engine, &t, &signed)?;
         // A number of the interval, and what the polynomials are off by.
         let result = engine.add(&mean, &half)?.with_magnitude(most + self.approximation_error());
@@ -249,16 +255,7 @@ impl Sorting {
     }
 
     fn check(&self, x: &Ciphertext) -> Result<()> {
-        if x.slots() != self.slots {
-            return Err(Error::ShapeMismatch {
-                what: "slots of the vector to sort",
-                expected: self.slots,
-                got: x.slots(),
-            });
-        }
-        if x.entries() != self.count {
-            return Err(Error::ShapeMismatch { what: "the vector to sort", expected: self.count, got: x.entries() });
-        }
+        self.row.check_ciphertext(x)?;
         let (low, high) = self.interval;
         if x.magnitude() > (self.most() + self.approximation_error()) * (1.0 + 1e-9) {
             return Err(Error::OutsideInterval { bound: x.magnitude(), low, high });

@@ -1,6 +1,6 @@
 //! The table of the guide to functions: what plans say, line by line.
 
-use windlass::circuits::{Function, FunctionPlan};
+use windlass::circuits::{Function, FunctionPlan, Softmax, Sorting};
 use windlass::schemes::ckks::CkksContext;
 
 use crate::ckks::common::spec;
@@ -29,6 +29,12 @@ fn row(name: &str, plan: &FunctionPlan) -> String {
     )
 }
 
+fn of_row(name: &str, (low, high): (f64, f64), degrees: &[usize], depth: usize, products: usize, error: f64) -> String {
+    let degrees: Vec<String> = degrees.iter().map(usize::to_string).collect();
+    let error = error.log2();
+    format!("| {name} | {low} to {high} | {} | {depth} | {products} | 2^{error:.1} | – |", degrees.join(", "))
+}
+
 fn table() -> String {
     let mut lines = vec![
         "| Function | Interval | Degrees | Depth | Products | Error | On a ciphertext |".to_owned(),
@@ -53,6 +59,28 @@ fn table() -> String {
     }
     for bits in [4.0, 8.0, 12.0] {
         lines.push(row("absolute value", &FunctionPlan::absolute(1.0, bits).unwrap()));
+    }
+    let context = CkksContext::new(&spec(1 << 13, 45, 1)).unwrap();
+    let softmax = Softmax::new(&context, 8, (-2.0, 2.0), 10.0).unwrap();
+    lines.push(of_row(
+        "softmax of 8",
+        softmax.interval(),
+        &softmax.degrees(),
+        softmax.depth(),
+        softmax.products(),
+        softmax.approximation_error(),
+    ));
+    for (largest, count) in [(1, 8), (4, 4), (8, 8)] {
+        let own = Sorting::largest(&context, largest, count, (0.0, 1.0), 4.0).unwrap();
+        let name = format!("{largest} largest of {count}");
+        lines.push(of_row(
+            &name,
+            own.interval(),
+            &own.degrees(),
+            own.depth(),
+            own.products(),
+            own.approximation_error(),
+        ));
     }
     lines.join("\n")
 }

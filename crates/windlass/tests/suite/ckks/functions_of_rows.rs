@@ -2,8 +2,9 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
+use windlass::circuits::{MatrixProduct, PlanSpec, Row};
 use windlass::schemes::ckks::complex;
-use windlass::{Approximate, Context, Depth, Error};
+use windlass::{Approximate, Context, Depth, Error, NeedsKeys};
 
 use crate::ckks::common::spec;
 
@@ -108,7 +109,7 @@ fn rows_that_do_not_fit_are_refused_before_any_work() {
     let functions = context.functions();
     let (sort, softmax) =
         (functions.sorting(4, (0.0, 1.0), 3.0).unwrap(), functions.softmax(4, (0.0, 1.0), 8.0).unwrap());
-    let (client, server) = context.generate_keys_from_seed([&sort as &dyn windlass::NeedsKeys, &softmax], 3).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&sort as &dyn NeedsKeys, &softmax], 3).unwrap();
     let [four, five] = [4, 5].map(|count| client.encrypt(&random(count, (0.0, 1.0), 1)).unwrap());
     let deeper = server.apply(&sort, &four).unwrap_err();
     assert!(matches!(deeper, Error::LevelsExhausted { needed, left: 4, .. } if needed == sort.depth()), "{deeper}");
@@ -132,4 +133,76 @@ fn rows_that_do_not_fit_are_refused_before_any_work() {
     }
     assert_eq!(Depth::of::<Approximate>(&[&sort, &softmax]).products(), sort.depth() + softmax.depth());
     assert!(softmax.explain().contains("inverse of the sum") && sort.explain().contains("stages"));
+}
+
+/// Rows in ciphertexts with more slots than the next power of two.
+#[test]
+fn rows_in_larger_ciphertexts() {
+    let (row, interval) = (Row { entries: 5, slots: 64 }, (-1.0, 1.0));
+    let planner = Context::approximate(&spec(N, 45, 1)).unwrap();
+    let softmax_depth = planner.functions().softmax(row, interval, 8.0).unwrap().depth();
+    let depth = planner.functions().largest(2, row, interval, 2.0).unwrap().depth().max(softmax_depth);
+    let context = Context::approximate(&spec(N, 45, depth)).unwrap();
+    let plan = context.functions().softmax(row, interval, 8.0).unwrap();
+    let largest = context.functions().largest(2, row, interval, 2.0).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan as &dyn NeedsKeys, &largest], 5).unwrap();
+    let x = random(5, interval, 3);
+    let mut filled = complex(&x);
+    filled.resize(64, 0.0.into());
+    let ct = client.encrypt_complex(&filled, 1.0).unwrap().with_zeros_beside(5);
+    let y = server.apply(&plan, &ct).unwrap();
+    let got = client.decrypt(&y).unwrap();
+    for (a, b) in softmax(&x).iter().zip(&got) {
+        assert!((a - b).abs() <= y.error_bound() && y.error_bound() < 0.02, "{a}, {b}, {:e}", y.error_bound());
+    }
+    assert!(got[5..].iter().all(|y| y.abs() < 1e-6), "{got:?}");
+    let y = server.apply(&largest, &ct).unwrap();
+    for (a, b) in descending(&x)[..2].iter().zip(client.decrypt(&y).unwrap()) {
+        assert!((a - b).abs() <= y.error_bound(), "{a}, {b}, {:e}", y.error_bound());
+    }
+}
+
+#[test]
+fn products_of_matrices() {
+    for (d, slots) in [(1, 1), (2, 4), (3, 16), (4, 16), (5, 64)] {
+        let context = Context::approximate(&spec(256, 40, 3)).unwrap();
+        let plan = MatrixProduct::with_spec(context.ckks(), (d, slots), &PlanSpec::default()).unwrap();
+        assert_eq!(Depth::of::<Approximate>(&[&plan]).products(), 3);
+        let (client, server) = context.generate_keys_from_seed([&plan], 5).unwrap();
+        let [a, b] = [1, 2].map(|seed| random(d * d, (-1.0, 1.0), seed));
+        let [x, y] = [&a, &b].map(|values| {
+            let mut filled = complex(values);
+            filled.resize(slots, 0.0.into());
+            client.encrypt_complex(&filled, 1.0).unwrap().with_zeros_beside(d * d)
+        });
+        let product = server.apply(&plan, (&x, &y)).unwrap();
+        assert_eq!((product.entries(), product.rest_magnitude()), (d * d, 0.0));
+        assert!(product.magnitude() <= d as f64 * (1.0 + 1e-9));
+        let got = client.decrypt(&product).unwrap();
+        for i in 0..d {
+            for j in 0..d {
+                let expected: f64 = (0..d).map(|k| a[i * d + k] * b[k * d + j]).sum();
+                let off = (got[i * d + j] - expected).abs();
+                assert!(off <= product.error_bound() && product.error_bound() < 1e-3, "{d}: {off:e}");
+            }
+        }
+        // Constants are those of the level.
+        let lower = server.engine().lower(&x, x.level()).unwrap();
+        assert!(server.apply(&plan, (&lower, &lower)).is_ok());
+    }
+}
+
+#[test]
+fn matrices_that_cannot_be_multiplied_are_refused() {
+    let context = Context::approximate(&spec(256, 40, 2)).unwrap();
+    let plan = context.functions().matrix_product(3).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan], 5).unwrap();
+    let [nine, four] = [9, 4].map(|count| client.encrypt(&random(count, (0.0, 1.0), 1)).unwrap());
+    let refused = server.apply(&plan, (&nine, &nine)).unwrap_err();
+    assert!(matches!(refused, Error::LevelsExhausted { needed: 3, left: 2, .. }), "{refused}");
+    assert!(matches!(server.apply(&plan, (&four, &nine)), Err(Error::ShapeMismatch { .. })));
+    for size in [0, 12, usize::MAX] {
+        assert!(matches!(context.functions().matrix_product(size), Err(Error::OutOfRange(_))), "{size}");
+    }
+    assert!(plan.explain().contains("Galois keys"));
 }
