@@ -201,7 +201,7 @@ impl Step<Approximate> for Sorting {
     }
 }
 
-/// What stands beside the entries of the other operand is not known: it is counted like that of one.
+/// The other operand is counted like the first.
 impl Step<Approximate> for Extremum {
     fn add_to(&self, depth: &mut Depth) {
         Step::<Approximate>::add_to(self.of_difference(), depth);

@@ -115,7 +115,7 @@ impl FunctionPlan {
     /// Cost: f at 8193 points.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an interval that is none, or bits outside of −50 to 50;
+    /// [`Error::OutOfRange`] for an empty interval, or bits outside of −50 to 50;
     /// [`Error::Unplannable`] if a value of the function is not finite, or with the bits that the
     /// largest degree reaches.
     pub fn of(name: &str, f: &dyn Fn(f64) -> f64, interval: (f64, f64), bits: f64) -> Result<Self> {

@@ -20,7 +20,7 @@ impl Extremum {
     /// The maximum, within 2^−bits for a and b in the interval.
     ///
     /// # Errors
-    /// As [`FunctionPlan::absolute`]; [`Error::OutOfRange`] for an interval that is none.
+    /// As [`FunctionPlan::absolute`]; [`Error::OutOfRange`] for an empty interval.
     pub fn largest(interval: (f64, f64), bits: f64) -> Result<Self> {
         Self::new(interval, bits, true)
     }

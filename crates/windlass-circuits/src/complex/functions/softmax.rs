@@ -44,7 +44,7 @@ impl Softmax {
     /// The softmax of `count` numbers of an interval, in ciphertexts of a context, within 2^−bits.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an interval that is none or too wide for the precision (bits + w/ln 2
+    /// [`Error::OutOfRange`] for an interval that is empty or too wide for the precision (bits + w/ln 2
     /// above 47), or for fewer than 2 numbers or more than the slots; [`Error::SlotCount`]; [`Error::Unplannable`] if no
     /// polynomial suffices.
     pub fn new(context: &CkksContext, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Self> {

@@ -56,7 +56,7 @@ impl Sorting {
     /// Sorts the numbers of a row, in ciphertexts of a context. Each result is within 2^−bits of the true one.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an interval that is none, for fewer than 2 or more than 1024 entries,
+    /// [`Error::OutOfRange`] for an empty interval, for fewer than 2 or more than 1024 entries,
     /// and as [`FunctionPlan::absolute`].
     pub fn all(context: &CkksContext, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Self> {
         let row = row.into();

@@ -1,4 +1,4 @@
-//! Functions with a contract: what a plan states, held against what comes out.
+//! Functions with a contract: what a plan states, checked against what is computed.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
