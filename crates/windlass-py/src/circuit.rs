@@ -5,13 +5,17 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::prelude::*;
-use windlass::circuits::{Comparison, Polynomial, PolynomialPlan, Power, SlotFunction, TracePlan};
+use windlass::circuits::{
+    Comparison, Extremum, FunctionPlan, MatrixProduct, Polynomial, PolynomialPlan, Power, SlotFunction, Softmax,
+    Sorting, TracePlan,
+};
 use windlass::needs::KeyRequest;
 use windlass::rlwe::Limits;
 use windlass::{Approximate, Depth, Error, Exact, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::plain;
+use crate::functions::{self, Named, OfRows};
 use crate::handle::ServerKind;
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, PyContext, Setting};
@@ -27,12 +31,22 @@ pub enum Recipe {
     Equal,
     Less { bound: u64 },
     Sum { length: usize },
+    Named(Named),
+    OfRows(OfRows),
+    MatrixProduct { size: usize },
+    Approximation { name: String, coefficients: Vec<f64>, interval: (f64, f64), distance: f64 },
 }
 
 impl Recipe {
     /// A name, integers and reals.
-    fn parts(&self) -> (&'static str, Vec<i64>, Vec<f64>) {
-        match self {
+    fn parts(&self) -> (String, Vec<i64>, Vec<f64>) {
+        let (name, integers, reals) = match self {
+            Self::Named(own) => return own.parts(),
+            Self::OfRows(own) => return own.parts(),
+            Self::Approximation { name, coefficients, interval: (low, high), distance } => {
+                let all = [*low, *high, *distance].into_iter().chain(coefficients.iter().copied());
+                return (format!("{APPROXIMATION}{name}"), Vec::new(), all.collect());
+            }
             Self::Polynomial(coefficients) => ("polynomial", coefficients.clone(), Vec::new()),
             Self::RealPolynomial { coefficients, interval: None } => {
                 ("real polynomial", Vec::new(), coefficients.clone())
@@ -48,11 +62,25 @@ impl Recipe {
             Self::Equal => ("equal", Vec::new(), Vec::new()),
             Self::Less { bound } => ("less", vec![*bound as i64], Vec::new()),
             Self::Sum { length } => ("sum", vec![*length as i64], Vec::new()),
-        }
+            Self::MatrixProduct { size } => ("matrix product", vec![*size as i64], Vec::new()),
+        };
+        (name.to_owned(), integers, reals)
     }
 
     /// The recipe of these parts.
     pub fn from_parts(name: &str, integers: Vec<i64>, reals: Vec<f64>) -> Option<Self> {
+        if let Some(own) = Named::from_parts(name, &integers, &reals) {
+            return Some(Self::Named(own));
+        }
+        if let Some(own) = OfRows::from_parts(name, &integers, &reals) {
+            return Some(Self::OfRows(own));
+        }
+        if let (Some(name), [], [low, high, distance, rest @ ..]) =
+            (name.strip_prefix(APPROXIMATION), integers.as_slice(), reals.as_slice())
+        {
+            let (name, coefficients) = (name.to_owned(), rest.to_vec());
+            return Some(Self::Approximation { name, coefficients, interval: (*low, *high), distance: *distance });
+        }
         Some(match (name, integers.as_slice(), reals.as_slice()) {
             ("polynomial", _, []) => Self::Polynomial(integers),
             ("real polynomial", [], _) => Self::RealPolynomial { coefficients: reals, interval: None },
@@ -64,10 +92,14 @@ impl Recipe {
             ("equal", [], []) => Self::Equal,
             ("less", [bound], []) => Self::Less { bound: *bound as u64 },
             ("sum", [length], []) => Self::Sum { length: usize::try_from(*length).ok()? },
+            ("matrix product", [size], []) => Self::MatrixProduct { size: usize::try_from(*size).ok()? },
             _ => return None,
         })
     }
 }
+
+/// How the parts of an approximation begin.
+const APPROXIMATION: &str = "approximation of ";
 
 /// A circuit of the library.
 pub enum Body {
@@ -77,6 +109,11 @@ pub enum Body {
     Power(Power),
     Comparison(Comparison),
     Sum(Arc<TracePlan>),
+    Real(FunctionPlan),
+    Extremum(Extremum),
+    Softmax(Box<Softmax>),
+    Sorting(Box<Sorting>),
+    MatrixProduct(Box<MatrixProduct>),
 }
 
 impl Body {
@@ -89,6 +126,11 @@ impl Body {
             Self::Power(own) => own.depth(),
             Self::Comparison(own) => own.depth(),
             Self::Sum(_) => 0,
+            Self::Real(own) => own.depth(),
+            Self::Extremum(own) => own.depth(),
+            Self::Softmax(own) => own.depth(),
+            Self::Sorting(own) => own.depth(),
+            Self::MatrixProduct(own) => own.depth(),
         }
     }
 
@@ -100,6 +142,11 @@ impl Body {
             Self::Power(own) => own,
             Self::Comparison(own) => own,
             Self::Sum(own) => &**own,
+            Self::Real(own) => own,
+            Self::Extremum(own) => own,
+            Self::Softmax(own) => &**own,
+            Self::Sorting(own) => &**own,
+            Self::MatrixProduct(own) => &**own,
         }
     }
 }
@@ -118,15 +165,21 @@ impl PyCircuit {
     /// Makes the circuit of a recipe.
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, recipe: Recipe) -> PyResult<Self> {
         let wrong_scheme = match (&recipe, setting.is_exact()) {
+            (Recipe::MatrixProduct { .. }, true) => {
+                Some("products of encrypted matrices are of real numbers: they need a CKKS context")
+            }
+            (Recipe::Named(_) | Recipe::OfRows(_) | Recipe::Approximation { .. }, true) => {
+                Some("functions of real numbers need a CKKS context; use Context.table for a function of integers")
+            }
             (Recipe::RealPolynomial { .. }, true) => {
                 Some("a polynomial with real coefficients needs a CKKS context; give integers")
             }
             (
                 Recipe::Polynomial(_) | Recipe::Table { .. } | Recipe::Power(_) | Recipe::Equal | Recipe::Less { .. },
                 false,
-            ) => {
-                Some("functions of integers need a BGV or BFV context; use a polynomial that approximates the function")
-            }
+            ) => Some(
+                "functions of integers need a BGV or BFV context; use Context.function for a function of real numbers",
+            ),
             _ => None,
         };
         if let Some(message) = wrong_scheme {
@@ -147,6 +200,11 @@ impl PyCircuit {
             Body::Comparison(own) => own.add_to(depth),
             Body::Sum(own) if self.setting.is_exact() => Step::<Exact>::add_to(&**own, depth),
             Body::Sum(own) => Step::<Approximate>::add_to(&**own, depth),
+            Body::Real(own) => own.add_to(depth),
+            Body::Extremum(own) => own.add_to(depth),
+            Body::Softmax(own) => own.add_to(depth),
+            Body::Sorting(own) => own.add_to(depth),
+            Body::MatrixProduct(own) => own.add_to(depth),
         }
     }
 
@@ -160,7 +218,9 @@ impl PyCircuit {
             Body::Polynomial(own) => own.keeps_zero(),
             Body::RealPolynomial(own) => own.keeps_zero(),
             Body::Function(own) => own.keeps_zero(),
-            Body::Power(_) => true,
+            Body::Power(_) | Body::Extremum(_) | Body::Softmax(_) | Body::MatrixProduct(_) => true,
+            Body::Sorting(own) => own.results() == own.row().entries,
+            Body::Real(own) => own.keeps_zero(),
             Body::Comparison(_) | Body::Sum(_) => false,
         }
     }
@@ -187,6 +247,7 @@ impl PyCircuit {
             }
             return sums::total(py, x, plan);
         }
+        let layout = functions::result_layout(py, &self.body, &x.layout)?;
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
         let values = long(py, progress, "function", move |ticker| {
             let count = parts.len();
@@ -208,8 +269,13 @@ impl PyCircuit {
                 (ServerKind::Approximate(s), Parts::Approximate(list)) => Parts::Approximate(
                     list.par_iter()
                         .map(|ct| {
-                            let Body::RealPolynomial(own) = &*body else { unreachable!("checked before") };
-                            let value = s.apply(own, ct)?;
+                            let value = match &*body {
+                                Body::RealPolynomial(own) => s.apply(own, ct),
+                                Body::Real(own) => s.apply(own, ct),
+                                Body::Softmax(own) => s.apply(&**own, ct),
+                                Body::Sorting(own) => s.apply(&**own, ct),
+                                _ => unreachable!("checked before"),
+                            }?;
                             step().map(|()| value)
                         })
                         .collect::<Result<_>>()?,
@@ -217,7 +283,9 @@ impl PyCircuit {
                 _ => unreachable!("contexts are the same"),
             })
         })?;
-        Ok(x.result(values, x.layout.clone(), x.numbers, x.clean && self.keeps_zero()))
+        // A softmax and a sort clear what is beside the entries.
+        let clears = matches!(&*self.body, Body::Softmax(_) | Body::Sorting(_));
+        Ok(x.result(values, layout, x.numbers, (x.clean || clears) && self.keeps_zero()))
     }
 
     /// The function of two arrays of one shape.
@@ -233,6 +301,7 @@ impl PyCircuit {
             );
             return Err(plain(py, "ShapeError", message));
         }
+        functions::result_layout(py, &self.body, &x.layout)?;
         let server = if x.server.is_some() { x.server(py)? } else { y.server(py)? };
         let (a, b, body) = (Arc::clone(&x.parts), Arc::clone(&y.parts), Arc::clone(&self.body));
         let values = long(py, None, "comparison", move |_| match (&*server, &*a, &*b, &*body) {
@@ -240,10 +309,19 @@ impl PyCircuit {
                 let pairs = a.par_iter().zip(b);
                 Ok(Parts::Exact(pairs.map(|(a, b)| s.apply(own, (a, b))).collect::<Result<_>>()?))
             }
-            _ => unreachable!("comparisons are of exact contexts"),
+            (ServerKind::Approximate(s), Parts::Approximate(a), Parts::Approximate(b), Body::Extremum(own)) => {
+                let pairs = a.par_iter().zip(b);
+                Ok(Parts::Approximate(pairs.map(|(a, b)| s.apply(own, (a, b))).collect::<Result<_>>()?))
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(a), Parts::Approximate(b), Body::MatrixProduct(own)) => {
+                let pairs = a.par_iter().zip(b);
+                Ok(Parts::Approximate(pairs.map(|(a, b)| s.apply(&**own, (a, b))).collect::<Result<_>>()?))
+            }
+            _ => unreachable!("contexts are the same"),
         })?;
         let base = if x.server.is_some() { x } else { y };
-        Ok(base.result(values, x.layout.clone(), x.numbers, false))
+        let clean = x.clean && y.clean && matches!(&*self.body, Body::Extremum(_) | Body::MatrixProduct(_));
+        Ok(base.result(values, x.layout.clone(), x.numbers, clean))
     }
 }
 
@@ -256,6 +334,16 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
             None => Polynomial::monomial(coefficients)?,
             Some((low, high)) => Polynomial::chebyshev(coefficients, *low, *high)?,
         }));
+    }
+    match recipe {
+        Recipe::Named(own) => return own.plan(),
+        Recipe::OfRows(own) => return own.plan(setting),
+        Recipe::MatrixProduct { size } => return functions::matrix_product(setting, *size),
+        Recipe::Approximation { name, coefficients, interval: (low, high), distance } => {
+            let polynomial = Polynomial::chebyshev(coefficients, *low, *high)?;
+            return Ok(Body::Real(FunctionPlan::with_distance(name, &polynomial, *distance)?));
+        }
+        _ => {}
     }
     let Kind::Exact(context) = &setting.kind else { unreachable!("checked before") };
     Ok(match recipe {
@@ -273,7 +361,7 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
         Recipe::Power(exponent) => Body::Power(Power::new(*exponent)?),
         Recipe::Equal => Body::Comparison(Comparison::equals(context)?),
         Recipe::Less { bound } => Body::Comparison(Comparison::is_less(context, *bound)?),
-        Recipe::Sum { .. } | Recipe::RealPolynomial { .. } => unreachable!("made above"),
+        _ => unreachable!("made above"),
     })
 }
 
@@ -300,6 +388,54 @@ impl PyCircuit {
         self.body.depth()
     }
 
+    /// For functions of real numbers: the ends of the interval.
+    #[getter]
+    fn interval(&self) -> Option<(f64, f64)> {
+        functions::interval(&self.body)
+    }
+
+    /// For functions of real numbers: the degrees of the polynomials, in the order in which they
+    /// run.
+    #[getter]
+    fn degrees(&self) -> Vec<usize> {
+        functions::degrees(&self.body)
+    }
+
+    /// For functions of real numbers: the largest distance of what is computed from the function,
+    /// without the errors of ciphertexts.
+    #[getter]
+    fn approximation_error(&self) -> Option<f64> {
+        functions::approximation_error(&self.body)
+    }
+
+    /// For functions of real numbers: an upper bound on the error of the result for an encrypted
+    /// array, before anything runs. It has three parts: the distance of what is computed from the
+    /// function, the error of the array as the function passes it on, and what the operations add.
+    /// It holds outside of the gap of a sign.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : Ciphertext
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     The largest error over all ciphertexts of the array.
+    ///
+    /// Raises
+    /// ------
+    /// CapacityExhausted
+    ///     If the array has too few levels.
+    fn error(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<f64> {
+        x.check_context(py, &self.setting, "error")?;
+        functions::error(py, &self.body, x)
+    }
+
+    /// The contract of a function of real numbers in words: interval, degrees, depth and error.
+    fn explain(&self) -> String {
+        functions::explain(&self.body, &self.key_request().needed_by)
+    }
+
     /// Evaluates the circuit on one encrypted array, or on two for comparisons.
     ///
     /// Returns
@@ -324,7 +460,7 @@ impl PyCircuit {
         y: Option<&PyCiphertext>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCiphertext> {
-        let two = matches!(&*self.body, Body::Comparison(_));
+        let two = matches!(&*self.body, Body::Comparison(_) | Body::Extremum(_) | Body::MatrixProduct(_));
         match (two, y) {
             (true, Some(y)) => self.apply_two(py, x, y),
             (false, None) => self.apply_one(py, x, progress),
