@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import math
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -242,8 +244,13 @@ def test_products_of_matrices(rng: np.random.Generator) -> None:
         context.matrix_product(1000)
 
 
-def test_covariances(rng: np.random.Generator) -> None:
-    context = wl.Context.approximate(depth=3)
+def test_covariances(rng: np.random.Generator, tmp_path: Path) -> None:
+    # A toy: sums over all slots of a large ring take long without optimisation.
+    wl.Context.approximate(depth=3).save(tmp_path / "large.json")
+    parameters = json.loads((tmp_path / "large.json").read_text())
+    parameters |= {"n": 512, "assurance": "insecure", "name": "insecure_test"}
+    (tmp_path / "toy.json").write_text(json.dumps(parameters))
+    context = wl.Context.from_file(tmp_path / "toy.json")
     world = make(context, context.products(), context.sum())
     values = rng.uniform(-1, 1, (3, 20))
     x = world.encrypt(values)
