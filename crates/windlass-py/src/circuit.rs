@@ -5,18 +5,17 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rayon::prelude::*;
-use windlass::circuits::{
-    Comparison, Extremum, FunctionPlan, MatrixProduct, Polynomial, PolynomialPlan, Power, SlotFunction, Softmax,
-    Sorting, TracePlan,
-};
+use windlass::circuits::{Comparison, Polynomial, PolynomialPlan, Power, SlotFunction, TracePlan};
 use windlass::needs::KeyRequest;
 use windlass::rlwe::Limits;
 use windlass::{Approximate, Depth, Error, Exact, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::plain;
-use crate::functions::{self, Named, OfRows};
+use crate::function_recipe::RealRecipe;
+use crate::functions::RealFunction;
 use crate::handle::ServerKind;
+use crate::layout::Layout;
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, PyContext, Setting};
 use crate::{reduce, sums};
@@ -31,22 +30,14 @@ pub enum Recipe {
     Equal,
     Less { bound: u64 },
     Sum { length: usize },
-    Named(Named),
-    OfRows(OfRows),
-    MatrixProduct { size: usize },
-    Approximation { name: String, coefficients: Vec<f64>, interval: (f64, f64), distance: f64 },
+    Real(RealRecipe),
 }
 
 impl Recipe {
     /// A name, integers and reals.
     fn parts(&self) -> (String, Vec<i64>, Vec<f64>) {
         let (name, integers, reals) = match self {
-            Self::Named(own) => return own.parts(),
-            Self::OfRows(own) => return own.parts(),
-            Self::Approximation { name, coefficients, interval: (low, high), distance } => {
-                let all = [*low, *high, *distance].into_iter().chain(coefficients.iter().copied());
-                return (format!("{APPROXIMATION}{name}"), Vec::new(), all.collect());
-            }
+            Self::Real(own) => return own.parts(),
             Self::Polynomial(coefficients) => ("polynomial", coefficients.clone(), Vec::new()),
             Self::RealPolynomial { coefficients, interval: None } => {
                 ("real polynomial", Vec::new(), coefficients.clone())
@@ -62,24 +53,14 @@ impl Recipe {
             Self::Equal => ("equal", Vec::new(), Vec::new()),
             Self::Less { bound } => ("less", vec![*bound as i64], Vec::new()),
             Self::Sum { length } => ("sum", vec![*length as i64], Vec::new()),
-            Self::MatrixProduct { size } => ("matrix product", vec![*size as i64], Vec::new()),
         };
         (name.to_owned(), integers, reals)
     }
 
     /// The recipe of these parts.
     pub fn from_parts(name: &str, integers: Vec<i64>, reals: Vec<f64>) -> Option<Self> {
-        if let Some(own) = Named::from_parts(name, &integers, &reals) {
-            return Some(Self::Named(own));
-        }
-        if let Some(own) = OfRows::from_parts(name, &integers, &reals) {
-            return Some(Self::OfRows(own));
-        }
-        if let (Some(name), [], [low, high, distance, rest @ ..]) =
-            (name.strip_prefix(APPROXIMATION), integers.as_slice(), reals.as_slice())
-        {
-            let (name, coefficients) = (name.to_owned(), rest.to_vec());
-            return Some(Self::Approximation { name, coefficients, interval: (*low, *high), distance: *distance });
+        if let Some(own) = RealRecipe::from_parts(name, &integers, &reals) {
+            return Some(Self::Real(own));
         }
         Some(match (name, integers.as_slice(), reals.as_slice()) {
             ("polynomial", _, []) => Self::Polynomial(integers),
@@ -92,14 +73,10 @@ impl Recipe {
             ("equal", [], []) => Self::Equal,
             ("less", [bound], []) => Self::Less { bound: *bound as u64 },
             ("sum", [length], []) => Self::Sum { length: usize::try_from(*length).ok()? },
-            ("matrix product", [size], []) => Self::MatrixProduct { size: usize::try_from(*size).ok()? },
             _ => return None,
         })
     }
 }
-
-/// How the parts of an approximation begin.
-const APPROXIMATION: &str = "approximation of ";
 
 /// A circuit of the library.
 pub enum Body {
@@ -109,11 +86,7 @@ pub enum Body {
     Power(Power),
     Comparison(Comparison),
     Sum(Arc<TracePlan>),
-    Real(FunctionPlan),
-    Extremum(Extremum),
-    Softmax(Box<Softmax>),
-    Sorting(Box<Sorting>),
-    MatrixProduct(Box<MatrixProduct>),
+    Real(RealFunction),
 }
 
 impl Body {
@@ -127,10 +100,6 @@ impl Body {
             Self::Comparison(own) => own.depth(),
             Self::Sum(_) => 0,
             Self::Real(own) => own.depth(),
-            Self::Extremum(own) => own.depth(),
-            Self::Softmax(own) => own.depth(),
-            Self::Sorting(own) => own.depth(),
-            Self::MatrixProduct(own) => own.depth(),
         }
     }
 
@@ -142,12 +111,22 @@ impl Body {
             Self::Power(own) => own,
             Self::Comparison(own) => own,
             Self::Sum(own) => &**own,
-            Self::Real(own) => own,
-            Self::Extremum(own) => own,
-            Self::Softmax(own) => &**own,
-            Self::Sorting(own) => &**own,
-            Self::MatrixProduct(own) => &**own,
+            Self::Real(own) => own.needs(),
         }
+    }
+
+    /// Whether it takes two arrays.
+    fn takes_two(&self) -> bool {
+        match self {
+            Self::Comparison(_) => true,
+            Self::Real(own) => own.takes_two(),
+            _ => false,
+        }
+    }
+
+    /// The function of real numbers that it is.
+    fn real(&self) -> Option<&RealFunction> {
+        if let Self::Real(own) = self { Some(own) } else { None }
     }
 }
 
@@ -165,10 +144,7 @@ impl PyCircuit {
     /// Makes the circuit of a recipe.
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, recipe: Recipe) -> PyResult<Self> {
         let wrong_scheme = match (&recipe, setting.is_exact()) {
-            (Recipe::MatrixProduct { .. }, true) => {
-                Some("products of encrypted matrices are of real numbers: they need a CKKS context")
-            }
-            (Recipe::Named(_) | Recipe::OfRows(_) | Recipe::Approximation { .. }, true) => {
+            (Recipe::Real(_), true) => {
                 Some("functions of real numbers need a CKKS context; use Context.table for a function of integers")
             }
             (Recipe::RealPolynomial { .. }, true) => {
@@ -201,10 +177,6 @@ impl PyCircuit {
             Body::Sum(own) if self.setting.is_exact() => Step::<Exact>::add_to(&**own, depth),
             Body::Sum(own) => Step::<Approximate>::add_to(&**own, depth),
             Body::Real(own) => own.add_to(depth),
-            Body::Extremum(own) => own.add_to(depth),
-            Body::Softmax(own) => own.add_to(depth),
-            Body::Sorting(own) => own.add_to(depth),
-            Body::MatrixProduct(own) => own.add_to(depth),
         }
     }
 
@@ -218,8 +190,7 @@ impl PyCircuit {
             Body::Polynomial(own) => own.keeps_zero(),
             Body::RealPolynomial(own) => own.keeps_zero(),
             Body::Function(own) => own.keeps_zero(),
-            Body::Power(_) | Body::Extremum(_) | Body::Softmax(_) | Body::MatrixProduct(_) => true,
-            Body::Sorting(own) => own.results() == own.row().entries,
+            Body::Power(_) => true,
             Body::Real(own) => own.keeps_zero(),
             Body::Comparison(_) | Body::Sum(_) => false,
         }
@@ -247,7 +218,7 @@ impl PyCircuit {
             }
             return sums::total(py, x, plan);
         }
-        let layout = functions::result_layout(py, &self.body, &x.layout)?;
+        let layout = self.layout(py, &x.layout)?;
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
         let values = long(py, progress, "function", move |ticker| {
             let count = parts.len();
@@ -271,9 +242,7 @@ impl PyCircuit {
                         .map(|ct| {
                             let value = match &*body {
                                 Body::RealPolynomial(own) => s.apply(own, ct),
-                                Body::Real(own) => s.apply(own, ct),
-                                Body::Softmax(own) => s.apply(&**own, ct),
-                                Body::Sorting(own) => s.apply(&**own, ct),
+                                Body::Real(own) => own.apply_one(s, ct),
                                 _ => unreachable!("checked before"),
                             }?;
                             step().map(|()| value)
@@ -283,9 +252,13 @@ impl PyCircuit {
                 _ => unreachable!("contexts are the same"),
             })
         })?;
-        // A softmax and a sort clear what is beside the entries.
-        let clears = matches!(&*self.body, Body::Softmax(_) | Body::Sorting(_));
+        let clears = self.body.real().is_some_and(RealFunction::clears);
         Ok(x.result(values, layout, x.numbers, (x.clean || clears) && self.keeps_zero()))
+    }
+
+    /// The layout of the result for arrays of a layout.
+    fn layout(&self, py: Python<'_>, layout: &Layout) -> PyResult<Layout> {
+        self.body.real().map_or_else(|| Ok(layout.clone()), |own| own.layout(py, layout))
     }
 
     /// The function of two arrays of one shape.
@@ -301,7 +274,7 @@ impl PyCircuit {
             );
             return Err(plain(py, "ShapeError", message));
         }
-        functions::result_layout(py, &self.body, &x.layout)?;
+        let layout = self.layout(py, &x.layout)?;
         let server = if x.server.is_some() { x.server(py)? } else { y.server(py)? };
         let (a, b, body) = (Arc::clone(&x.parts), Arc::clone(&y.parts), Arc::clone(&self.body));
         let values = long(py, None, "comparison", move |_| match (&*server, &*a, &*b, &*body) {
@@ -309,19 +282,14 @@ impl PyCircuit {
                 let pairs = a.par_iter().zip(b);
                 Ok(Parts::Exact(pairs.map(|(a, b)| s.apply(own, (a, b))).collect::<Result<_>>()?))
             }
-            (ServerKind::Approximate(s), Parts::Approximate(a), Parts::Approximate(b), Body::Extremum(own)) => {
+            (ServerKind::Approximate(s), Parts::Approximate(a), Parts::Approximate(b), Body::Real(own)) => {
                 let pairs = a.par_iter().zip(b);
-                Ok(Parts::Approximate(pairs.map(|(a, b)| s.apply(own, (a, b))).collect::<Result<_>>()?))
-            }
-            (ServerKind::Approximate(s), Parts::Approximate(a), Parts::Approximate(b), Body::MatrixProduct(own)) => {
-                let pairs = a.par_iter().zip(b);
-                Ok(Parts::Approximate(pairs.map(|(a, b)| s.apply(&**own, (a, b))).collect::<Result<_>>()?))
+                Ok(Parts::Approximate(pairs.map(|(a, b)| own.apply_two(s, a, b)).collect::<Result<_>>()?))
             }
             _ => unreachable!("contexts are the same"),
         })?;
         let base = if x.server.is_some() { x } else { y };
-        let clean = x.clean && y.clean && matches!(&*self.body, Body::Extremum(_) | Body::MatrixProduct(_));
-        Ok(base.result(values, x.layout.clone(), x.numbers, clean))
+        Ok(base.result(values, layout, x.numbers, x.clean && y.clean && self.keeps_zero()))
     }
 }
 
@@ -335,15 +303,8 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
             Some((low, high)) => Polynomial::chebyshev(coefficients, *low, *high)?,
         }));
     }
-    match recipe {
-        Recipe::Named(own) => return own.plan(),
-        Recipe::OfRows(own) => return own.plan(setting),
-        Recipe::MatrixProduct { size } => return functions::matrix_product(setting, *size),
-        Recipe::Approximation { name, coefficients, interval: (low, high), distance } => {
-            let polynomial = Polynomial::chebyshev(coefficients, *low, *high)?;
-            return Ok(Body::Real(FunctionPlan::with_distance(name, &polynomial, *distance)?));
-        }
-        _ => {}
+    if let Recipe::Real(own) = recipe {
+        return Ok(Body::Real(own.plan(setting)?));
     }
     let Kind::Exact(context) = &setting.kind else { unreachable!("checked before") };
     Ok(match recipe {
@@ -361,7 +322,7 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
         Recipe::Power(exponent) => Body::Power(Power::new(*exponent)?),
         Recipe::Equal => Body::Comparison(Comparison::equals(context)?),
         Recipe::Less { bound } => Body::Comparison(Comparison::is_less(context, *bound)?),
-        _ => unreachable!("made above"),
+        Recipe::Sum { .. } | Recipe::RealPolynomial { .. } | Recipe::Real(_) => unreachable!("made above"),
     })
 }
 
@@ -391,24 +352,24 @@ impl PyCircuit {
     /// For functions of real numbers: the ends of the interval.
     #[getter]
     fn interval(&self) -> Option<(f64, f64)> {
-        functions::interval(&self.body)
+        self.body.real().and_then(RealFunction::interval)
     }
 
     /// For functions of real numbers: the degrees of the polynomials, in the order in which they
     /// run.
     #[getter]
     fn degrees(&self) -> Vec<usize> {
-        functions::degrees(&self.body)
+        self.body.real().map(RealFunction::degrees).unwrap_or_default()
     }
 
     /// For functions of real numbers: the largest distance of what is computed from the function,
     /// without the errors of ciphertexts.
     #[getter]
     fn approximation_error(&self) -> Option<f64> {
-        functions::approximation_error(&self.body)
+        self.body.real().and_then(RealFunction::approximation_error)
     }
 
-    /// For functions of real numbers: an upper bound on the error of the result for an encrypted
+    /// For functions of one real number: an upper bound on the error of the result for an encrypted
     /// array, before anything runs. It has three parts: the distance of what is computed from the
     /// function, the error of the array as the function passes it on, and what the operations add.
     /// It holds outside of the gap of a sign.
@@ -426,14 +387,18 @@ impl PyCircuit {
     /// ------
     /// CapacityExhausted
     ///     If the array has too few levels.
+    /// ParameterError
+    ///     For other circuits, which state the error in the result.
     fn error(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<f64> {
         x.check_context(py, &self.setting, "error")?;
-        functions::error(py, &self.body, x)
+        let stated = self.body.real().map(|own| own.error(py, x)).transpose()?.flatten();
+        let message = "only functions of one real number state an error before they run; others state it in the result";
+        stated.ok_or_else(|| plain(py, "ParameterError", message))
     }
 
     /// The contract of a function of real numbers in words: interval, degrees, depth and error.
     fn explain(&self) -> String {
-        functions::explain(&self.body, &self.key_request().needed_by)
+        self.body.real().map_or_else(|| self.key_request().needed_by, RealFunction::explain)
     }
 
     /// Evaluates the circuit on one encrypted array, or on two for comparisons.
@@ -460,8 +425,7 @@ impl PyCircuit {
         y: Option<&PyCiphertext>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCiphertext> {
-        let two = matches!(&*self.body, Body::Comparison(_) | Body::Extremum(_) | Body::MatrixProduct(_));
-        match (two, y) {
+        match (self.body.takes_two(), y) {
             (true, Some(y)) => self.apply_two(py, x, y),
             (false, None) => self.apply_one(py, x, progress),
             (true, None) => Err(plain(py, "ShapeError", "a comparison takes two encrypted arrays")),

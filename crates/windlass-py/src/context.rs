@@ -15,7 +15,7 @@ use crate::circuit::{PyCircuit, Recipe};
 use crate::client::{ClientKind, PyClient, PyEncryptor};
 use crate::error::{of_file, plain, raise};
 use crate::for_circuits::{NumpyPolynomial, asked};
-use crate::functions::{self, OfRows};
+use crate::function_recipe::{RealRecipe, recipe};
 use crate::handle::ServerKind;
 use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, Matrix, PyLinear, check_filter};
@@ -745,7 +745,7 @@ impl PyContext {
         precision: f64,
         gap: Option<f64>,
     ) -> PyResult<PyCircuit> {
-        PyCircuit::make(py, &self.setting, functions::recipe(py, f, interval, precision, gap)?)
+        PyCircuit::make(py, &self.setting, Recipe::Real(recipe(py, f, interval, precision, gap)?))
     }
 
     /// Plans the softmax of rows (CKKS): ``exp(x) / exp(x).sum()`` along the last dimension, with a
@@ -778,7 +778,8 @@ impl PyContext {
     #[pyo3(signature = (length, interval, precision=10.0))]
     fn softmax(&self, py: Python<'_>, length: Natural, interval: (f64, f64), precision: f64) -> PyResult<PyCircuit> {
         let length = usize::try_from(length.0).unwrap_or(usize::MAX);
-        PyCircuit::make(py, &self.setting, Recipe::OfRows(OfRows { length, largest: None, interval, bits: precision }))
+        let own = RealRecipe::OfRows { length, largest: None, interval, bits: precision };
+        PyCircuit::make(py, &self.setting, Recipe::Real(own))
     }
 
     /// Plans sorting of rows in descending order (CKKS), or their largest entries, with a stated
@@ -817,8 +818,8 @@ impl PyContext {
     ) -> PyResult<PyCircuit> {
         let [length, largest] =
             [length, largest.unwrap_or(length)].map(|count| usize::try_from(count.0).unwrap_or(usize::MAX));
-        let own = OfRows { length, largest: Some(largest), interval, bits: precision };
-        PyCircuit::make(py, &self.setting, Recipe::OfRows(own))
+        let own = RealRecipe::OfRows { length, largest: Some(largest), interval, bits: precision };
+        PyCircuit::make(py, &self.setting, Recipe::Real(own))
     }
 
     /// Plans the product of two encrypted matrices (CKKS; Jiang, Kim, Lauter and Song 2018). It takes
@@ -848,7 +849,7 @@ impl PyContext {
     ///        [0.43, 0.5 ]])
     fn matrix_product(&self, py: Python<'_>, size: Natural) -> PyResult<PyCircuit> {
         let size = usize::try_from(size.0).unwrap_or(usize::MAX);
-        PyCircuit::make(py, &self.setting, Recipe::MatrixProduct { size })
+        PyCircuit::make(py, &self.setting, Recipe::Real(RealRecipe::MatrixProduct { size }))
     }
 
     /// Plans any function of the integers in slots, as a polynomial. The modulus must be a prime.

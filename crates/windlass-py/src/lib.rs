@@ -16,6 +16,7 @@ mod context;
 mod elementwise;
 mod error;
 mod for_circuits;
+mod function_recipe;
 mod functions;
 mod handle;
 mod layout;
