@@ -247,11 +247,11 @@ pub(super) fn summed<M: RealArithmetic>(
     for &(value, factor) in terms {
         let term = machine.multiply_number(&values[value], factor as f64)?;
         sum = Some(match sum {
-            Some(sum) => machine.add(&sum, &term)?,
+            Some(sum) => machine.add(sum, &term)?,
             None => term,
         });
     }
-    machine.add_number(&sum.expect("sums have terms"), constant)
+    machine.add_number(sum.expect("sums have terms"), constant)
 }
 
 fn interval_of(p: &Polynomial) -> (f64, f64) {

@@ -202,7 +202,7 @@ impl Signals<'_> {
             _ => self.rescale(x)?,
         };
         match p.degree() {
-            0 => self.add_number(&self.zero(&u)?, p.coefficients()[0]),
+            0 => self.add_number(self.zero(&u)?, p.coefficients()[0]),
             _ => evaluated(self, p, u),
         }
     }
@@ -257,19 +257,31 @@ impl RealArithmetic for Signals<'_> {
         self.weighed(a, c, 0.5 / self.context.constant_scale(level), 1)
     }
 
-    fn double(&self, a: &Signal) -> Result<Signal> {
+    fn combination(&self, terms: &[(&Signal, f64)], constant: f64) -> Result<Signal> {
+        let mut sum: Option<Signal> = None;
+        for &(term, c) in terms {
+            let term = self.weighed(term, c, 0.5 / self.context.constant_scale(term.level), 1)?;
+            sum = Some(match sum {
+                Some(sum) => self.sum(&sum, &term, 1.0)?,
+                None => term,
+            });
+        }
+        self.add_number(sum.expect("one term at least"), constant)
+    }
+
+    fn double(&self, a: Signal) -> Result<Signal> {
         Ok(a.times(2.0, a.degree))
     }
 
-    fn add(&self, a: &Signal, b: &Signal) -> Result<Signal> {
-        self.sum(a, b, 1.0)
+    fn add(&self, a: Signal, b: &Signal) -> Result<Signal> {
+        self.sum(&a, b, 1.0)
     }
 
-    fn sub(&self, a: &Signal, b: &Signal) -> Result<Signal> {
-        self.sum(a, b, -1.0)
+    fn sub(&self, a: Signal, b: &Signal) -> Result<Signal> {
+        self.sum(&a, b, -1.0)
     }
 
-    fn add_number(&self, a: &Signal, c: f64) -> Result<Signal> {
+    fn add_number(&self, a: Signal, c: f64) -> Result<Signal> {
         let shifted = a.each(a.degree, |point| Point { value: point.value + c, ..*point });
         Ok(shifted.with(SlotErrors::certain(0.5 / self.scale(a.level, a.degree) + c.abs() * ROUNDING)))
     }
