@@ -83,7 +83,8 @@ def test_the_readme_stays_short() -> None:
 
 
 GUIDES = [
-    ROOT / "docs" / "how-to" / f"{name}.md" for name in ["bootstrapping", "linear-maps", "trace"]
+    ROOT / "docs" / "how-to" / f"{name}.md"
+    for name in ["bootstrapping", "functions", "linear-maps", "trace"]
 ]
 PAGES_WITH_PROGRAMS = [*sorted(TUTORIALS.glob("*.md")), *GUIDES]
 

@@ -15,7 +15,10 @@ mod table;
 pub mod trace;
 
 pub use comparison::{Comparison, Membership};
-pub use complex::{Polynomial, PowerBasis, SlotSums, TotalSums};
+pub use complex::{
+    Extremum, Function, FunctionError, FunctionPlan, MatrixProduct, Polynomial, PowerBasis, PreparedProduct, Row,
+    SlotSums, Softmax, Sorting, TotalSums,
+};
 pub use digits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
     DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, LastStep, LeastDegree, LocalNull,

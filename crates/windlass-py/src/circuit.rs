@@ -12,7 +12,10 @@ use windlass::{Approximate, Depth, Error, Exact, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::plain;
+use crate::function_recipe::RealRecipe;
+use crate::functions::RealFunction;
 use crate::handle::ServerKind;
+use crate::layout::Layout;
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, PyContext, Setting};
 use crate::{reduce, sums};
@@ -27,12 +30,14 @@ pub enum Recipe {
     Equal,
     Less { bound: u64 },
     Sum { length: usize },
+    Real(RealRecipe),
 }
 
 impl Recipe {
     /// A name, integers and reals.
-    fn parts(&self) -> (&'static str, Vec<i64>, Vec<f64>) {
-        match self {
+    fn parts(&self) -> (String, Vec<i64>, Vec<f64>) {
+        let (name, integers, reals) = match self {
+            Self::Real(own) => return own.parts(),
             Self::Polynomial(coefficients) => ("polynomial", coefficients.clone(), Vec::new()),
             Self::RealPolynomial { coefficients, interval: None } => {
                 ("real polynomial", Vec::new(), coefficients.clone())
@@ -48,11 +53,15 @@ impl Recipe {
             Self::Equal => ("equal", Vec::new(), Vec::new()),
             Self::Less { bound } => ("less", vec![*bound as i64], Vec::new()),
             Self::Sum { length } => ("sum", vec![*length as i64], Vec::new()),
-        }
+        };
+        (name.to_owned(), integers, reals)
     }
 
     /// The recipe of these parts.
     pub fn from_parts(name: &str, integers: Vec<i64>, reals: Vec<f64>) -> Option<Self> {
+        if let Some(own) = RealRecipe::from_parts(name, &integers, &reals) {
+            return Some(Self::Real(own));
+        }
         Some(match (name, integers.as_slice(), reals.as_slice()) {
             ("polynomial", _, []) => Self::Polynomial(integers),
             ("real polynomial", [], _) => Self::RealPolynomial { coefficients: reals, interval: None },
@@ -77,6 +86,7 @@ pub enum Body {
     Power(Power),
     Comparison(Comparison),
     Sum(Arc<TracePlan>),
+    Real(RealFunction),
 }
 
 impl Body {
@@ -89,6 +99,7 @@ impl Body {
             Self::Power(own) => own.depth(),
             Self::Comparison(own) => own.depth(),
             Self::Sum(_) => 0,
+            Self::Real(own) => own.depth(),
         }
     }
 
@@ -100,7 +111,22 @@ impl Body {
             Self::Power(own) => own,
             Self::Comparison(own) => own,
             Self::Sum(own) => &**own,
+            Self::Real(own) => own.needs(),
         }
+    }
+
+    /// Whether it takes two arrays.
+    fn takes_two(&self) -> bool {
+        match self {
+            Self::Comparison(_) => true,
+            Self::Real(own) => own.takes_two(),
+            _ => false,
+        }
+    }
+
+    /// The function of real numbers that it is.
+    fn real(&self) -> Option<&RealFunction> {
+        if let Self::Real(own) = self { Some(own) } else { None }
     }
 }
 
@@ -118,15 +144,18 @@ impl PyCircuit {
     /// Makes the circuit of a recipe.
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, recipe: Recipe) -> PyResult<Self> {
         let wrong_scheme = match (&recipe, setting.is_exact()) {
+            (Recipe::Real(_), true) => {
+                Some("functions of real numbers need a CKKS context; use Context.table for a function of integers")
+            }
             (Recipe::RealPolynomial { .. }, true) => {
                 Some("a polynomial with real coefficients needs a CKKS context; give integers")
             }
             (
                 Recipe::Polynomial(_) | Recipe::Table { .. } | Recipe::Power(_) | Recipe::Equal | Recipe::Less { .. },
                 false,
-            ) => {
-                Some("functions of integers need a BGV or BFV context; use a polynomial that approximates the function")
-            }
+            ) => Some(
+                "functions of integers need a BGV or BFV context; use Context.function for a function of real numbers",
+            ),
             _ => None,
         };
         if let Some(message) = wrong_scheme {
@@ -147,6 +176,7 @@ impl PyCircuit {
             Body::Comparison(own) => own.add_to(depth),
             Body::Sum(own) if self.setting.is_exact() => Step::<Exact>::add_to(&**own, depth),
             Body::Sum(own) => Step::<Approximate>::add_to(&**own, depth),
+            Body::Real(own) => own.add_to(depth),
         }
     }
 
@@ -161,6 +191,7 @@ impl PyCircuit {
             Body::RealPolynomial(own) => own.keeps_zero(),
             Body::Function(own) => own.keeps_zero(),
             Body::Power(_) => true,
+            Body::Real(own) => own.keeps_zero(),
             Body::Comparison(_) | Body::Sum(_) => false,
         }
     }
@@ -187,6 +218,7 @@ impl PyCircuit {
             }
             return sums::total(py, x, plan);
         }
+        let layout = self.layout(py, &x.layout)?;
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
         let values = long(py, progress, "function", move |ticker| {
             let count = parts.len();
@@ -208,8 +240,11 @@ impl PyCircuit {
                 (ServerKind::Approximate(s), Parts::Approximate(list)) => Parts::Approximate(
                     list.par_iter()
                         .map(|ct| {
-                            let Body::RealPolynomial(own) = &*body else { unreachable!("checked before") };
-                            let value = s.apply(own, ct)?;
+                            let value = match &*body {
+                                Body::RealPolynomial(own) => s.apply(own, ct),
+                                Body::Real(own) => own.apply_one(s, ct),
+                                _ => unreachable!("checked before"),
+                            }?;
                             step().map(|()| value)
                         })
                         .collect::<Result<_>>()?,
@@ -217,7 +252,13 @@ impl PyCircuit {
                 _ => unreachable!("contexts are the same"),
             })
         })?;
-        Ok(x.result(values, x.layout.clone(), x.numbers, x.clean && self.keeps_zero()))
+        let clears = self.body.real().is_some_and(RealFunction::clears);
+        Ok(x.result(values, layout, x.numbers, (x.clean || clears) && self.keeps_zero()))
+    }
+
+    /// The layout of the result for arrays of a layout.
+    fn layout(&self, py: Python<'_>, layout: &Layout) -> PyResult<Layout> {
+        self.body.real().map_or_else(|| Ok(layout.clone()), |own| own.layout(py, layout))
     }
 
     /// The function of two arrays of one shape.
@@ -233,6 +274,7 @@ impl PyCircuit {
             );
             return Err(plain(py, "ShapeError", message));
         }
+        let layout = self.layout(py, &x.layout)?;
         let server = if x.server.is_some() { x.server(py)? } else { y.server(py)? };
         let (a, b, body) = (Arc::clone(&x.parts), Arc::clone(&y.parts), Arc::clone(&self.body));
         let values = long(py, None, "comparison", move |_| match (&*server, &*a, &*b, &*body) {
@@ -240,10 +282,14 @@ impl PyCircuit {
                 let pairs = a.par_iter().zip(b);
                 Ok(Parts::Exact(pairs.map(|(a, b)| s.apply(own, (a, b))).collect::<Result<_>>()?))
             }
-            _ => unreachable!("comparisons are of exact contexts"),
+            (ServerKind::Approximate(s), Parts::Approximate(a), Parts::Approximate(b), Body::Real(own)) => {
+                let pairs = a.par_iter().zip(b);
+                Ok(Parts::Approximate(pairs.map(|(a, b)| own.apply_two(s, a, b)).collect::<Result<_>>()?))
+            }
+            _ => unreachable!("contexts are the same"),
         })?;
         let base = if x.server.is_some() { x } else { y };
-        Ok(base.result(values, x.layout.clone(), x.numbers, false))
+        Ok(base.result(values, layout, x.numbers, x.clean && y.clean && self.keeps_zero()))
     }
 }
 
@@ -256,6 +302,9 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
             None => Polynomial::monomial(coefficients)?,
             Some((low, high)) => Polynomial::chebyshev(coefficients, *low, *high)?,
         }));
+    }
+    if let Recipe::Real(own) = recipe {
+        return Ok(Body::Real(own.plan(setting)?));
     }
     let Kind::Exact(context) = &setting.kind else { unreachable!("checked before") };
     Ok(match recipe {
@@ -273,7 +322,7 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
         Recipe::Power(exponent) => Body::Power(Power::new(*exponent)?),
         Recipe::Equal => Body::Comparison(Comparison::equals(context)?),
         Recipe::Less { bound } => Body::Comparison(Comparison::is_less(context, *bound)?),
-        Recipe::Sum { .. } | Recipe::RealPolynomial { .. } => unreachable!("made above"),
+        Recipe::Sum { .. } | Recipe::RealPolynomial { .. } | Recipe::Real(_) => unreachable!("made above"),
     })
 }
 
@@ -300,6 +349,58 @@ impl PyCircuit {
         self.body.depth()
     }
 
+    /// For functions of real numbers: the ends of the interval.
+    #[getter]
+    fn interval(&self) -> Option<(f64, f64)> {
+        self.body.real().and_then(RealFunction::interval)
+    }
+
+    /// For functions of real numbers: the degrees of the polynomials, in the order in which they
+    /// run.
+    #[getter]
+    fn degrees(&self) -> Vec<usize> {
+        self.body.real().map(RealFunction::degrees).unwrap_or_default()
+    }
+
+    /// For functions of real numbers: the largest distance of what is computed from the function,
+    /// without the errors of ciphertexts.
+    #[getter]
+    fn approximation_error(&self) -> Option<f64> {
+        self.body.real().and_then(RealFunction::approximation_error)
+    }
+
+    /// For functions of one real number: an upper bound on the error of the result for an encrypted
+    /// array, before anything runs. It has three parts: the distance of what is computed from the
+    /// function, the error of the array as the function passes it on, and what the operations add.
+    /// It holds outside of the gap of a sign.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : Ciphertext
+    ///
+    /// Returns
+    /// -------
+    /// float
+    ///     The largest error over all ciphertexts of the array.
+    ///
+    /// Raises
+    /// ------
+    /// CapacityExhausted
+    ///     If the array has too few levels.
+    /// ParameterError
+    ///     For other circuits, which state the error in the result.
+    fn error(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<f64> {
+        x.check_context(py, &self.setting, "error")?;
+        let stated = self.body.real().map(|own| own.error(py, x)).transpose()?.flatten();
+        let message = "only functions of one real number state an error before they run; others state it in the result";
+        stated.ok_or_else(|| plain(py, "ParameterError", message))
+    }
+
+    /// The contract of a function of real numbers in words: interval, degrees, depth and error.
+    fn explain(&self) -> String {
+        self.body.real().map_or_else(|| self.key_request().needed_by, RealFunction::explain)
+    }
+
     /// Evaluates the circuit on one encrypted array, or on two for comparisons.
     ///
     /// Returns
@@ -324,8 +425,7 @@ impl PyCircuit {
         y: Option<&PyCiphertext>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCiphertext> {
-        let two = matches!(&*self.body, Body::Comparison(_));
-        match (two, y) {
+        match (self.body.takes_two(), y) {
             (true, Some(y)) => self.apply_two(py, x, y),
             (false, None) => self.apply_one(py, x, progress),
             (true, None) => Err(plain(py, "ShapeError", "a comparison takes two encrypted arrays")),

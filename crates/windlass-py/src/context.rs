@@ -16,9 +16,10 @@ use crate::circuit::{PyCircuit, Recipe};
 use crate::client::{ClientKind, PyClient, PyEncryptor};
 use crate::error::{of_file, plain, raise};
 use crate::for_circuits::{NumpyPolynomial, asked};
+use crate::function_recipe::{RealRecipe, recipe};
 use crate::handle::ServerKind;
 use crate::layout::in_words;
-use crate::matrix::{LinearInner, LinearSpec, PyLinear};
+use crate::matrix::{LinearInner, LinearSpec, Matrix, PyLinear, check_filter};
 use crate::natural::Natural;
 use crate::needs::{PyKeys, check_keys, requests};
 use crate::numbers::{Slice, integers, values};
@@ -489,6 +490,64 @@ impl PyContext {
         Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift))? })
     }
 
+    /// Plans a convolution of vectors with public real numbers (CKKS), as ``numpy.convolve``. It takes
+    /// one level, and no matrix of ``length`` columns is made.
+    ///
+    /// Parameters
+    /// ----------
+    /// taps : sequence of float
+    ///     The filter, at most as long as the vectors.
+    /// length : int
+    ///     Entries of the vectors.
+    /// mode : str
+    ///     ``"full"``: all ``length + len(taps) - 1`` outputs; ``"same"``: ``length`` of them, in the
+    ///     middle; ``"valid"``: those for which every tap meets an entry.
+    ///
+    /// Returns
+    /// -------
+    /// LinearPlan
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.approximate(depth=1)
+    /// >>> smooth = context.filter([0.25, 0.5, 0.25], 6, mode="valid")
+    /// >>> client, server = context.generate_keys(smooth)
+    /// >>> x = server.receive(client.encrypt([0.0, 0.0, 1.0, 0.0, 0.0, 0.0]))
+    /// >>> client.decrypt(smooth @ x).round(3) + 0.0
+    /// array([0.25, 0.5 , 0.25, 0.  ])
+    #[pyo3(signature = (taps, length, *, mode="same"))]
+    fn filter(&self, py: Python<'_>, taps: &Bound<'_, PyAny>, length: Natural, mode: &str) -> PyResult<PyLinear> {
+        if self.setting.is_exact() {
+            let message = "filters are of real numbers (CKKS): use Context.linear for a matrix of integers";
+            return Err(plain(py, "ParameterError", message));
+        }
+        let given = values(taps, false)?;
+        given.check(py, "taps", None)?;
+        let (Slice::Real(list), &[count]) = (given.slice()?, given.shape()) else {
+            return Err(plain(py, "ShapeError", "taps are a sequence of real numbers"));
+        };
+        let (taps, length) = (list.to_vec(), usize::try_from(length.0).unwrap_or(usize::MAX));
+        if count == 0 || count > length {
+            let message =
+                format!("a filter has at least one tap, and at most as many as the {length} entries, not {count}");
+            return Err(plain(py, "ShapeError", message));
+        }
+        let (start, outputs) = match mode {
+            "full" => (0, length.saturating_add(count - 1)),
+            "same" => ((count - 1) / 2, length),
+            "valid" => (count - 1, length - count + 1),
+            given => {
+                let known = ["full", "same", "valid"].map(str::to_owned).to_vec();
+                return Err(raise(py, windlass::Error::UnknownName { what: "mode", given: given.to_owned(), known }));
+            }
+        };
+        check_filter(py, &self.setting, count, outputs)?;
+        let setting = Arc::clone(&self.setting);
+        let filter = Matrix::Filter { taps, length, start, outputs };
+        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::filter(&setting, filter))? })
+    }
+
     /// Plans the sum of a vector's entries. If it is named when keys are made, ``x.sum()`` works.
     ///
     /// Parameters
@@ -646,6 +705,166 @@ impl PyContext {
             Slice::Complex(_) => return Err(plain(py, "DTypeError", "polynomials have real coefficients")),
         };
         PyCircuit::make(py, &self.setting, recipe)
+    }
+
+    /// Plans a function of real numbers (CKKS) with a stated error.
+    ///
+    /// Parameters
+    /// ----------
+    /// f : str or callable
+    ///     A name: ``"exp"``, ``"log"``, ``"inverse"``, ``"sqrt"``, ``"inverse_sqrt"``,
+    ///     ``"sigmoid"``, ``"tanh"``, ``"gelu"``, ``"sign"``, ``"step"``, ``"abs"``, and
+    ///     ``"maximum"`` and ``"minimum"`` of two arrays. Or any function that takes and returns a
+    ///     float: it is called at 8193 points of the interval.
+    /// interval : (float, float)
+    ///     The ends of the interval in which the numbers lie.
+    /// precision : float
+    ///     What is computed is within ``2**-precision`` of the function.
+    /// gap : float, optional
+    ///     For sign and step: the precision holds for numbers of at least this absolute value; by
+    ///     default a 1024th of the largest.
+    ///
+    ///     **Warning.** A number in the gap gets any value between those of both sides. No error is
+    ///     raised.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///     Its ``interval``, ``degrees``, ``depth`` and ``approximation_error`` say what it does,
+    ///     ``error(x)`` how exact the result will be for an encrypted array.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For an interval on which the function is not defined.
+    /// NoParameters
+    ///     If no polynomial reaches the precision; the message says what is reached.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.approximate(depth=6)
+    /// >>> sigmoid = context.function("sigmoid", (-8, 8), precision=12)
+    /// >>> sigmoid.depth, sigmoid.degrees
+    /// (6, [21])
+    /// >>> client, server = context.generate_keys(sigmoid)
+    /// >>> x = server.receive(client.encrypt([-4.0, 0.0, 4.0], bound=8))
+    /// >>> client.decrypt(sigmoid(x)).round(3)
+    /// array([0.018, 0.5  , 0.982])
+    #[pyo3(signature = (f, interval, precision=20.0, *, gap=None))]
+    fn function(
+        &self,
+        py: Python<'_>,
+        f: &Bound<'_, PyAny>,
+        interval: (f64, f64),
+        precision: f64,
+        gap: Option<f64>,
+    ) -> PyResult<PyCircuit> {
+        PyCircuit::make(py, &self.setting, Recipe::Real(recipe(py, f, interval, precision, gap)?))
+    }
+
+    /// Plans the softmax of rows (CKKS): ``exp(x) / exp(x).sum()`` along the last dimension, with a
+    /// stated error. No maximum is needed, since the interval is known.
+    ///
+    /// Parameters
+    /// ----------
+    /// length : int
+    ///     The number of entries of a row.
+    /// interval : (float, float)
+    ///     The ends of the interval in which the numbers lie. The errors of ciphertexts grow with
+    ///     ``exp(high - low)``.
+    /// precision : float
+    ///     What is computed is within ``2**-precision`` of the softmax.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> depth = wl.Context.approximate().softmax(3, (-2, 2)).depth
+    /// >>> context = wl.Context.approximate(depth=depth)
+    /// >>> softmax = context.softmax(3, (-2, 2))
+    /// >>> client, server = context.generate_keys(softmax)
+    /// >>> x = server.receive(client.encrypt([0.0, 1.0, 2.0], bound=2))
+    /// >>> client.decrypt(softmax(x)).round(2)
+    /// array([0.09, 0.24, 0.67])
+    #[pyo3(signature = (length, interval, precision=10.0))]
+    fn softmax(&self, py: Python<'_>, length: Natural, interval: (f64, f64), precision: f64) -> PyResult<PyCircuit> {
+        let length = usize::try_from(length.0).unwrap_or(usize::MAX);
+        let own = RealRecipe::OfRows { length, largest: None, interval, bits: precision };
+        PyCircuit::make(py, &self.setting, Recipe::Real(own))
+    }
+
+    /// Plans sorting of rows in descending order (CKKS), or their largest entries, with a stated
+    /// error: a network of comparisons.
+    ///
+    /// Parameters
+    /// ----------
+    /// length : int
+    ///     The number of entries of a row.
+    /// interval : (float, float)
+    ///     The ends of the interval in which the numbers lie.
+    /// precision : float
+    ///     Every result is within ``2**-precision`` of the true one.
+    /// largest : int, optional
+    ///     How many of the largest entries; all by default. One takes ``ceil(log2(length))`` stages,
+    ///     all of them ``L * (L + 1) / 2`` for up to ``2**L`` entries.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> depth = wl.Context.approximate().sorting(4, (0, 1), 3, largest=1).depth
+    /// >>> depth
+    /// 10
+    #[pyo3(signature = (length, interval, precision=4.0, *, largest=None))]
+    fn sorting(
+        &self,
+        py: Python<'_>,
+        length: Natural,
+        interval: (f64, f64),
+        precision: f64,
+        largest: Option<Natural>,
+    ) -> PyResult<PyCircuit> {
+        let [length, largest] =
+            [length, largest.unwrap_or(length)].map(|count| usize::try_from(count.0).unwrap_or(usize::MAX));
+        let own = RealRecipe::OfRows { length, largest: Some(largest), interval, bits: precision };
+        PyCircuit::make(py, &self.setting, Recipe::Real(own))
+    }
+
+    /// Plans the product of two encrypted matrices (CKKS; Jiang, Kim, Lauter and Song 2018). It takes
+    /// three levels.
+    ///
+    /// Parameters
+    /// ----------
+    /// size : int
+    ///     The number d of rows and of columns.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///     It takes two arrays whose rows are matrices, d * d entries row by row
+    ///     (``client.encrypt(A.ravel())``).
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, windlass as wl
+    /// >>> context = wl.Context.approximate(depth=3)
+    /// >>> product = context.matrix_product(2)
+    /// >>> client, server = context.generate_keys(product)
+    /// >>> A, B = np.array([[0.1, 0.2], [0.3, 0.4]]), np.array([[0.5, 0.6], [0.7, 0.8]])
+    /// >>> a, b = (server.receive(client.encrypt(M.ravel())) for M in (A, B))
+    /// >>> client.decrypt(product(a, b)).reshape(2, 2).round(3)
+    /// array([[0.19, 0.22],
+    ///        [0.43, 0.5 ]])
+    fn matrix_product(&self, py: Python<'_>, size: Natural) -> PyResult<PyCircuit> {
+        let size = usize::try_from(size.0).unwrap_or(usize::MAX);
+        PyCircuit::make(py, &self.setting, Recipe::Real(RealRecipe::MatrixProduct { size }))
     }
 
     /// Plans any function of the integers in slots, as a polynomial. The modulus must be a prime.

@@ -16,6 +16,8 @@ mod context;
 mod elementwise;
 mod error;
 mod for_circuits;
+mod function_recipe;
+mod functions;
 mod handle;
 mod layout;
 mod linear;
@@ -74,8 +76,8 @@ mod _windlass {
     use super::prepared::{PyPrepared, restore_prepared};
     #[pymodule_export]
     use super::restore::{
-        restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor, restore_keys,
-        restore_linear, restore_server,
+        restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor, restore_filter,
+        restore_keys, restore_linear, restore_server,
     };
     #[pymodule_export]
     use super::runtime::{set_threads, threads};

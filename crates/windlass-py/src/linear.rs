@@ -367,6 +367,10 @@ impl PyLinear {
 
     fn __reduce_ex__<'py>(&self, py: Python<'py>, _protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
         let inner = &self.inner;
+        if let Matrix::Filter { taps, length, start, outputs } = &inner.matrix {
+            let parts = (inner.setting.state.clone(), taps.clone(), *length, *start, *outputs);
+            return crate::pickle::reduce(py, "restore_filter", parts);
+        }
         let (roll, matrix) = match &inner.matrix {
             Matrix::Roll { length, shift } => (Some((*length, *shift)), py.None().into_bound(py)),
             matrix => (None, matrix_to_numpy(py, matrix, self.dtype())?),
@@ -388,6 +392,11 @@ fn matrix_to_numpy<'py>(py: Python<'py>, matrix: &Matrix, dtype: &str) -> PyResu
         }
         Matrix::Complex { entries, .. } => {
             numpy::PyArray1::from_vec(py, entries.iter().map(|z| z.re).collect()).into_any()
+        }
+        Matrix::Filter { taps, length, start, outputs } => {
+            let mut dense = vec![0.0; outputs * length];
+            Matrix::filtered(taps, *length, *start, *outputs).for_each(|(i, k, value)| dense[i * length + k] = value);
+            numpy::PyArray1::from_vec(py, dense).into_any()
         }
         Matrix::Roll { length, shift } => {
             let eye = crate::numbers::numpy(py)?.getattr("eye")?.call1((*length, py.None(), 0, dtype))?;

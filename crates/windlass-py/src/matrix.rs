@@ -41,6 +41,8 @@ pub enum Matrix {
     Complex { rows: usize, columns: usize, entries: Vec<Complex64>, numbers: Numbers },
     /// The permutation of a cyclic shift.
     Roll { length: usize, shift: usize },
+    /// A convolution with real numbers: output i is `Σ_t taps[t]·x[i + start − t]`.
+    Filter { taps: Vec<f64>, length: usize, start: usize, outputs: usize },
 }
 
 /// What a plan may use.
@@ -90,14 +92,28 @@ impl Matrix {
         match self {
             Self::Integers { rows, .. } | Self::Complex { rows, .. } => *rows,
             Self::Roll { length, .. } => *length,
+            Self::Filter { outputs, .. } => *outputs,
         }
     }
 
     pub fn columns(&self) -> usize {
         match self {
             Self::Integers { columns, .. } | Self::Complex { columns, .. } => *columns,
-            Self::Roll { length, .. } => *length,
+            Self::Roll { length, .. } | Self::Filter { length, .. } => *length,
         }
+    }
+
+    /// (row, column, value) of the entries of a filter.
+    pub fn filtered(
+        taps: &[f64],
+        length: usize,
+        start: usize,
+        outputs: usize,
+    ) -> impl Iterator<Item = (usize, usize, f64)> {
+        (0..outputs).flat_map(move |row| {
+            let column = move |tap: usize| (row + start).checked_sub(tap).filter(|&column| column < length);
+            taps.iter().enumerate().filter_map(move |(tap, &value)| Some((row, column(tap)?, value)))
+        })
     }
 
     /// (row, column) of the ones of a cyclic shift: entry i goes to i + shift.
@@ -137,7 +153,7 @@ impl LinearInner {
                     let ones = Matrix::shifts(*length, *shift).map(|(row, column)| (row, column, 1));
                     MatrixPlan::from_sparse(context.slot_ring(), *length, *length, ones, &how)?
                 }
-                Matrix::Complex { .. } => unreachable!("exact contexts take integers"),
+                Matrix::Complex { .. } | Matrix::Filter { .. } => unreachable!("exact contexts take integers"),
             }),
             Kind::Approximate(context) => {
                 let slots = context.vectors(setting.slots())?;
@@ -150,6 +166,10 @@ impl LinearInner {
                     Matrix::Roll { length, shift } => {
                         let ones = Matrix::shifts(*length, *shift).map(|(row, column)| (row, column, Complex64::ONE));
                         MatrixPlan::sparse_matrix(&slots, rows, columns, ones, &how)?
+                    }
+                    Matrix::Filter { taps, length, start, outputs } => {
+                        let entries = Matrix::filtered(taps, *length, *start, *outputs);
+                        MatrixPlan::sparse_matrix(&slots, rows, columns, entries, &how)?
                     }
                     Matrix::Integers { .. } => unreachable!("approximate contexts take complex numbers"),
                 })
@@ -165,6 +185,13 @@ impl LinearInner {
         let spec = LinearSpec { folding: "never".into(), ..LinearSpec::default() };
         let make = || Ok(Arc::new(Self::new(setting, Matrix::Roll { length, shift }, spec)?));
         setting.shift((length, shift), make)
+    }
+
+    /// The plan of a filter: its diagonals are as many as taps, and no dense matrix is made.
+    pub fn filter(setting: &Arc<Setting>, filter: Matrix) -> Result<Arc<Self>> {
+        // Slots beyond the entries are to stay zeros.
+        let spec = LinearSpec { folding: "never".into(), ..LinearSpec::default() };
+        Ok(Arc::new(Self::new(setting, filter, spec)?))
     }
 
     /// Whether entries lie in blocks: such products are added, or meet copies of the vector.
@@ -194,7 +221,7 @@ impl LinearInner {
     fn numbers(&self) -> Option<Numbers> {
         match &self.matrix {
             Matrix::Integers { numbers, .. } | Matrix::Complex { numbers, .. } => Some(*numbers),
-            Matrix::Roll { .. } => None,
+            Matrix::Roll { .. } | Matrix::Filter { .. } => None,
         }
     }
 
@@ -373,6 +400,14 @@ pub fn check_size(py: Python<'_>, setting: &Setting, rows: usize, columns: usize
     let entries = (rows as u64).saturating_mul(columns as u64);
     let bytes = blocks.saturating_mul(diagonals).saturating_mul(slots).saturating_add(entries).saturating_mul(each);
     check_memory(py, "the diagonals of the matrix", bytes)
+}
+
+/// Refuses filters whose diagonals would not find room: a diagonal for each tap, and one more where outputs
+/// take the end of the ciphertext before.
+pub fn check_filter(py: Python<'_>, setting: &Setting, taps: usize, outputs: usize) -> PyResult<()> {
+    let blocks = (outputs as u64).div_ceil(setting.slots() as u64);
+    let values = blocks.saturating_mul(2 * taps as u64).saturating_mul(setting.slots() as u64);
+    check_memory(py, "the diagonals of the filter", values.saturating_mul(16))
 }
 
 /// Refuses shifts of vectors that are too long: two diagonals for each ciphertext.

@@ -10,7 +10,7 @@ use crate::circuit::{PyCircuit, Recipe};
 use crate::client::PyEncryptor;
 use crate::error::{plain, raise};
 use crate::handle::ServerKind;
-use crate::matrix::{LinearInner, LinearSpec, PyLinear, check_shift};
+use crate::matrix::{LinearInner, LinearSpec, Matrix, PyLinear, check_filter, check_shift};
 use crate::needs::PyKeys;
 use crate::numbers::Numbers;
 use crate::pickle::Bytes;
@@ -147,6 +147,28 @@ pub fn restore_linear(
     }
     let (strategy, max_keys, keys, folding) = spec;
     PyLinear::make(py, &setting, &matrix.0, matrix.1.as_ref(), LinearSpec { strategy, max_keys, keys, folding })
+}
+
+/// The filter of a pickle, planned again.
+#[pyfunction]
+pub fn restore_filter(
+    py: Python<'_>,
+    state: &str,
+    taps: Vec<f64>,
+    length: usize,
+    start: usize,
+    outputs: usize,
+) -> PyResult<PyLinear> {
+    let setting = setting(py, state)?;
+    let full = length.saturating_add(taps.len()).saturating_sub(1);
+    let fits = length > 0 && !taps.is_empty() && outputs > 0 && start.saturating_add(outputs) <= full;
+    if setting.is_exact() || !fits || full > isize::MAX as usize {
+        return Err(plain(py, "FileError", "malformed filter"));
+    }
+    check_filter(py, &setting, taps.len(), outputs)?;
+    Ok(PyLinear {
+        inner: quick(py, || LinearInner::filter(&setting, Matrix::Filter { taps, length, start, outputs }))?,
+    })
 }
 
 /// The circuit of a pickle, planned again.

@@ -91,8 +91,8 @@ pub mod scoring;
 
 pub use circuits::LinearMap;
 pub use front::{
-    AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, GridCircuit, ListCircuit, MatrixShape, Mock,
-    NeedsKeys, Server, SlotPacking, Step, needs,
+    AnyMatrix, Approximate, Circuit, Client, Context, Depth, Exact, Functions, GridCircuit, ListCircuit, MatrixShape,
+    Mock, NeedsKeys, Server, SlotPacking, Step, needs,
 };
 pub use main_result::{MainError, MainResult};
 #[doc(inline)]
@@ -115,8 +115,10 @@ pub use windlass_wire as wire;
 #[cfg(doctest)]
 #[doc = include_str!("../../windlass-circuits/src/examples/comparison.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/fixed_point.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/function.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/inner_product.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/matrix.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/matrix_product.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/slot_table.md")]
 #[doc = include_str!("../../windlass-wire/src/examples/list.md")]
 pub struct Examples;
@@ -125,6 +127,7 @@ pub struct Examples;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/explanation/library.md")]
+#[doc = include_str!("../../../docs/how-to/functions.md")]
 #[doc = include_str!("../../../docs/how-to/linear-maps.md")]
 #[doc = include_str!("../../../docs/how-to/bootstrapping.md")]
 #[doc = include_str!("../../../docs/how-to/trace.md")]

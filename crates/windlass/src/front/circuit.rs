@@ -18,8 +18,9 @@ use windlass_ring::slots::SlotRing;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Prepares;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
-    Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
+    LinearPlan, MatrixPlan, MatrixProduct, Membership, PolynomialPlan, Power, PreparedPlan, PreparedProduct,
+    PublicInnerProduct, SlotFunction, SlotTable, Softmax, Sorting, TracePlan,
 };
 use crate::error::Result;
 use crate::lookup::IndexBits;
@@ -365,7 +366,54 @@ of_approximate_plans!(
     MatrixPlan: MatrixPlan::products;
 );
 
-of_one!(ckks::Engine, ckks::Ciphertext; TracePlan);
+of_one!(ckks::Engine, ckks::Ciphertext; FunctionPlan, Softmax, Sorting, TracePlan);
+
+impl Circuit<ckks::Engine> for Extremum {
+    type Input<'a> = (&'a ckks::Ciphertext, &'a ckks::Ciphertext);
+    type Prepared = ();
+
+    fn level(&self, _: &ckks::Engine, (a, b): Self::Input<'_>) -> usize {
+        a.level().min(b.level())
+    }
+
+    fn prepare(&self, _: &ckks::Engine, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn evaluate(&self, (): &(), engine: &ckks::Engine, (a, b): Self::Input<'_>) -> Result<ckks::Ciphertext> {
+        self.apply(engine, a, b)
+    }
+}
+
+impl Circuit<ckks::Engine> for MatrixProduct {
+    type Input<'a> = (&'a ckks::Ciphertext, &'a ckks::Ciphertext);
+    type Prepared = PreparedProduct;
+
+    fn level(&self, _: &ckks::Engine, (a, b): Self::Input<'_>) -> usize {
+        a.level().max(b.level())
+    }
+
+    fn place(&self, engine: &ckks::Engine, (a, b): Self::Input<'_>) -> Result<Option<(u64, usize)>> {
+        Ok(Some((self.number(), engine.level_for(a)?.max(engine.level_for(b)?))))
+    }
+
+    fn prepare(&self, engine: &ckks::Engine, level: usize) -> Result<PreparedProduct> {
+        self.prepare_at(engine, level)
+    }
+
+    fn prepared_bytes(&self, prepared: &PreparedProduct) -> usize {
+        prepared.bytes()
+    }
+
+    fn evaluate(
+        &self,
+        prepared: &PreparedProduct,
+        engine: &ckks::Engine,
+        (a, b): Self::Input<'_>,
+    ) -> Result<ckks::Ciphertext> {
+        self.apply(prepared, engine, a, b)
+    }
+}
 
 impl Circuit<ckks::Engine> for Polynomial {
     type Input<'a> = &'a ckks::Ciphertext;

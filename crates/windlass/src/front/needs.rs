@@ -14,8 +14,9 @@ use crate::bootstrap::BootstrapPlan;
 use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan,
-    Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
+    LinearPlan, MatrixPlan, MatrixProduct, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction,
+    SlotTable, Softmax, Sorting, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -183,6 +184,39 @@ impl NeedsKeys for Polynomial {
     fn key_request(&self) -> KeyRequest {
         let name = format!("a polynomial of degree {}", self.degree());
         with_products(name, self.degree().saturating_sub(1))
+    }
+}
+
+impl NeedsKeys for FunctionPlan {
+    fn key_request(&self) -> KeyRequest {
+        with_products(format!("the function {}", self.name()), self.products())
+    }
+}
+
+impl NeedsKeys for Softmax {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a softmax of {} numbers", self.row().entries);
+        KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for Sorting {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("the {} largest of {} numbers", self.results(), self.row().entries);
+        KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for MatrixProduct {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a product of two {0} x {0} matrices", self.size());
+        KeyRequest::none(name).with_galois(self.required_keys()).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for Extremum {
+    fn key_request(&self) -> KeyRequest {
+        with_products(format!("the {}", self.name()), self.products())
     }
 }
 

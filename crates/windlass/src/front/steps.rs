@@ -11,7 +11,8 @@
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, LinearPlan, MatrixPlan, PolynomialPlan, Power, SlotFunction, TracePlan,
+    Comparison, ComplexSlots, Extremum, FunctionPlan, LinearPlan, MatrixPlan, MatrixProduct, PolynomialPlan, Power,
+    SlotFunction, Softmax, Sorting, TracePlan,
 };
 use crate::error::Result;
 use crate::params::ParamSpec;
@@ -160,6 +161,50 @@ impl Step<Approximate> for Polynomial {
         }
         depth.multiply(self.depth());
         depth.littered |= !self.keeps_zero();
+    }
+}
+
+impl Step<Approximate> for FunctionPlan {
+    fn add_to(&self, depth: &mut Depth) {
+        if !self.masks_in_passing() {
+            depth.mask::<Approximate>();
+        }
+        depth.multiply(self.depth());
+        depth.littered |= !self.keeps_zero();
+    }
+}
+
+/// It leaves zeros beside the entries.
+impl Step<Approximate> for Softmax {
+    fn add_to(&self, depth: &mut Depth) {
+        if !self.masks_in_passing() {
+            depth.mask::<Approximate>();
+        }
+        depth.multiply(self.depth());
+        depth.littered = false;
+    }
+}
+
+/// Its maps clear what is beside the entries.
+impl Step<Approximate> for MatrixProduct {
+    fn add_to(&self, depth: &mut Depth) {
+        depth.multiply(self.depth());
+        depth.littered = false;
+    }
+}
+
+/// Its masks clear what is beside the entries. Entries that were not asked for become such slots.
+impl Step<Approximate> for Sorting {
+    fn add_to(&self, depth: &mut Depth) {
+        depth.multiply(self.depth());
+        depth.littered = self.results() < self.row().entries;
+    }
+}
+
+/// The other operand is counted like the first.
+impl Step<Approximate> for Extremum {
+    fn add_to(&self, depth: &mut Depth) {
+        Step::<Approximate>::add_to(self.of_difference(), depth);
     }
 }
 

@@ -356,7 +356,7 @@ impl Info {
         }
         match slots == other.slots() {
             true => self.own.add_metadata(&other.own),
-            false => self.own.add_certain(other.deviation),
+            false => self.own.add_metadata(&other.error_in(slots)),
         }
         self.magnitude = self.magnitude.plus(other.magnitude);
         self.uneven += other.uneven;

@@ -163,15 +163,22 @@ impl Ciphertext {
     /// The estimated standard deviation of the error of a slot, from above. It assumes that
     /// constants do not depend on ciphertexts.
     pub fn deviation(&self) -> f64 {
-        self.info.own.deviation().min(self.info.deviation)
+        self.random() + self.info.own.systematic()
+    }
+
+    /// The deviation without what may be in every slot at once.
+    fn random(&self) -> f64 {
+        self.info.own.random().min(self.info.deviation)
     }
 
     /// The estimated bits of precision: −log2 of the largest error among the s slots, as expected:
     /// deviation·max(√(1 + ln s), (ln s + 3/2)/2), for Gaussian errors and for products of two,
-    /// such as a rounding times the secret. Where constants do not depend on ciphertexts.
+    /// such as a rounding times the secret; and the distance of polynomials from functions
+    /// beside that. Where constants do not depend on ciphertexts.
     pub fn precision_bits(&self) -> f64 {
         let log = (self.slots() as f64).ln();
-        -(self.deviation() * (1.0 + log).sqrt().max((log + 1.5) / 2.0)).log2()
+        let random = self.random() * (1.0 + log).sqrt().max((log + 1.5) / 2.0);
+        -(random + self.info.own.systematic()).log2()
     }
 
     /// A bound on the error of every slot, which fails with probability at most 2^{−128}. It also
@@ -332,7 +339,12 @@ impl Info {
 
     /// The error in so many slots, a multiple of its own.
     pub(crate) fn error_in(&self, slots: usize) -> SlotError {
-        if slots == self.slots() { self.own.clone() } else { SlotError::unknown(self.deviation) }
+        if slots == self.slots() {
+            return self.own.clone();
+        }
+        let mut own = SlotError::unknown(self.deviation);
+        own.add_systematic(self.own.systematic());
+        own
     }
 
     /// The part of the deviation whose covariance has no eigenvalue above its square.

@@ -26,6 +26,7 @@ mod polynomial_value;
 mod raised;
 mod refreshing;
 mod slot_error;
+mod slot_errors;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
@@ -44,3 +45,5 @@ pub use operator::Operator;
 pub use polynomial::{Polynomial, PowerBasis};
 #[doc(hidden)]
 pub use raised::Stated;
+#[doc(hidden)]
+pub use slot_errors::SlotErrors;

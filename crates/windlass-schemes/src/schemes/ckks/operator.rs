@@ -82,13 +82,15 @@ impl Engine {
         out.info.deviation += deviation;
         out.info.uneven += ((spread - deviation) / (whole - 1.0)).clamp(0.0, deviation);
         let owns: Vec<SlotError> = inputs.iter().map(|x| x.info.error_in(map.slots)).collect();
-        let (deviation, spread) = map.spread(owns.iter().map(|own| (own.deviation(), own.spread(map.slots))));
+        let (deviation, spread) = map.spread(owns.iter().map(|own| (own.random(), own.spread(map.slots))));
         if deviation > 0.0 {
             let number = IMAGES.fetch_add(1, Ordering::Relaxed);
             out.info.own.add(Source::image(number, spread / deviation), deviation);
         }
         let most = owns.iter().map(SlotError::most).fold(0.0, f64::max);
         out.info.own.add_most(map.absolute * most);
+        let systematic = owns.iter().map(SlotError::systematic).fold(0.0, f64::max);
+        out.info.own.add_systematic(map.absolute * systematic);
         self.accept("linear map", out)
     }
 }

@@ -128,14 +128,21 @@ impl Polynomial {
         }
     }
 
+    /// The largest number of products of ciphertexts in an evaluation, squares included.
+    pub fn products(&self) -> usize {
+        self.products_with(self.babies())
+    }
+
+    fn products_with(&self, babies: usize) -> usize {
+        let powers = babies - 1 + (self.degree() / babies).checked_ilog2().unwrap_or(0) as usize;
+        powers + pieces(self.degree(), babies, self.least_depth())
+    }
+
     /// The number g of baby powers, a power of two: the one with the fewest products.
     pub(super) fn babies(&self) -> usize {
         let candidates = (0..=doublings(self.degree().max(1))).map(|log| 1 << log);
-        let products = |&babies: &usize| {
-            let powers = babies - 1 + (self.degree() / babies).checked_ilog2().unwrap_or(0) as usize;
-            powers + pieces(self.degree(), babies, self.least_depth())
-        };
-        candidates.filter(|&babies| babies <= self.degree().max(1)).min_by_key(products).unwrap_or(1)
+        let fitting = candidates.filter(|&babies| babies <= self.degree().max(1));
+        fitting.min_by_key(|&babies| self.products_with(babies)).unwrap_or(1)
     }
 
     /// `p = q·B_m + r` for degrees below 2m, B the basis.

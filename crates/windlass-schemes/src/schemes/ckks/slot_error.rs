@@ -68,6 +68,9 @@ pub(crate) struct SlotError {
     certain: f64,
     /// What may be in a slot at most beside that: no deviation, but all of it.
     most: f64,
+    /// What may be in a slot at most, and may be there in every slot: it counts as it is in the
+    /// deviation and in the bound. So is the distance of a polynomial from a function.
+    systematic: f64,
 }
 
 impl SlotError {
@@ -77,8 +80,19 @@ impl SlotError {
     }
 
     /// The deviation of a slot, from above.
+    #[cfg(test)]
     pub(crate) fn deviation(&self) -> f64 {
+        self.random() + self.systematic
+    }
+
+    /// The deviation without what is systematic.
+    pub(crate) fn random(&self) -> f64 {
         self.deviation_of(|_| true)
+    }
+
+    /// What is systematic.
+    pub(crate) fn systematic(&self) -> f64 {
+        self.systematic
     }
 
     /// The deviation of the parts with some labels, and of what has none.
@@ -122,14 +136,14 @@ impl SlotError {
 
     /// What no slot exceeds but with negligible probability.
     pub(crate) fn bound(&self) -> f64 {
-        ErrorModel::BOUND_FACTOR * self.deviation() + self.most
+        ErrorModel::BOUND_FACTOR * self.random() + self.most + self.systematic
     }
 
     /// The part of a source that went through no automorphism, and the deviation of all the rest, both
     /// without [`Self::most`].
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
         let own = self.place(&(source, 1)).map_or(0.0, |at| self.parts[at].1);
-        (own, self.deviation_of(|label| *label != (source, 1)))
+        (own, self.deviation_of(|label| *label != (source, 1)) + self.systematic)
     }
 
     /// Adds what is not random, or not known to be.
@@ -140,6 +154,11 @@ impl SlotError {
     /// Adds what a party that sees ciphertexts may have put into one slot: its size there.
     pub(crate) fn add_most(&mut self, size: f64) {
         self.most += size;
+    }
+
+    /// Adds what may be in every slot at once: its size in each at most.
+    pub(crate) fn add_systematic(&mut self, size: f64) {
+        self.systematic += size;
     }
 
     /// A source gives more.
@@ -168,8 +187,9 @@ impl SlotError {
         }
         self.certain += other.certain;
         self.most += other.most;
+        self.systematic += other.systematic;
         if self.parts.len() > MOST_PARTS {
-            (self.certain, self.parts) = (self.deviation(), Vec::new());
+            (self.certain, self.parts) = (self.random(), Vec::new());
         }
     }
 
@@ -178,6 +198,7 @@ impl SlotError {
         self.parts.iter_mut().for_each(|(_, part)| *part *= factor);
         self.certain *= factor;
         self.most *= factor;
+        self.systematic *= factor;
     }
 
     /// The error of the image under θ_t, of so many slots.
@@ -313,6 +334,19 @@ mod tests {
         let mut both = x.clone();
         both.add_metadata(&y);
         assert_eq!(both.split(Source::Fresh(7)), (3.0, 4.0));
+    }
+
+    /// It adds up as it is, and counts once in the bound.
+    #[test]
+    fn what_is_systematic_is_not_random() {
+        let mut error = of(Source::Fresh(7), 3.0);
+        error.add_systematic(2.0);
+        error.add_metadata(&error.clone());
+        error.scale(0.5);
+        assert_eq!((error.random(), error.systematic(), error.deviation()), (3.0, 2.0, 5.0));
+        assert_eq!(error.bound(), 3.0 * ErrorModel::BOUND_FACTOR + 2.0);
+        assert_eq!(error.split(Source::Fresh(7)), (3.0, 2.0));
+        assert_eq!(error.spread(8), 3.0);
     }
 
     #[test]

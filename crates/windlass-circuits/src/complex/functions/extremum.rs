@@ -1,0 +1,129 @@
+//! The larger and the smaller of two numbers.
+
+use windlass_schemes::error::{Error, Result};
+use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine};
+
+use super::approximate::check_interval;
+use super::plan::FunctionPlan;
+
+/// max(a, b) = (a + b)/2 + |a − b|/2, or min(a, b) = (a + b)/2 − |a − b|/2, slot by slot, for numbers
+/// of an interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Extremum {
+    interval: (f64, f64),
+    is_largest: bool,
+    /// ±|d|/2 of the difference.
+    half: FunctionPlan,
+}
+
+impl Extremum {
+    /// The maximum, within 2^−bits for a and b in the interval.
+    ///
+    /// # Errors
+    /// As [`FunctionPlan::absolute`]; [`Error::OutOfRange`] for an empty interval.
+    pub fn largest(interval: (f64, f64), bits: f64) -> Result<Self> {
+        Self::new(interval, bits, true)
+    }
+
+    /// The minimum, within 2^−bits for a and b in the interval.
+    ///
+    /// # Errors
+    /// As [`Self::largest`].
+    pub fn smallest(interval: (f64, f64), bits: f64) -> Result<Self> {
+        Self::new(interval, bits, false)
+    }
+
+    fn new(interval: (f64, f64), bits: f64, is_largest: bool) -> Result<Self> {
+        check_interval(interval)?;
+        let (name, factor) = if is_largest { ("maximum", 0.5) } else { ("minimum", -0.5) };
+        let half = FunctionPlan::absolute_times(name, interval.1 - interval.0, bits, factor)?;
+        Ok(Self { interval, is_largest, half })
+    }
+
+    /// The ends of the interval.
+    pub fn interval(&self) -> (f64, f64) {
+        self.interval
+    }
+
+    /// "maximum" or "minimum".
+    pub fn name(&self) -> &str {
+        self.half.name()
+    }
+
+    /// The number of rescalings, with that of the result. Operands whose slots beside the entries must
+    /// be cleared first take one more.
+    pub fn depth(&self) -> usize {
+        self.half.depth()
+    }
+
+    /// The largest number of products of ciphertexts.
+    pub fn products(&self) -> usize {
+        self.half.products()
+    }
+
+    /// The largest distance from the true value, without the errors of ciphertexts.
+    pub fn approximation_error(&self) -> f64 {
+        self.half.approximation_error()
+    }
+
+    /// Half the absolute value of the difference, as it is planned; negative for the minimum.
+    pub fn of_difference(&self) -> &FunctionPlan {
+        &self.half
+    }
+
+    /// The value for numbers, without the errors of ciphertexts.
+    pub fn value(&self, a: f64, b: f64) -> f64 {
+        (a + b) / 2.0 + self.half.value(a - b)
+    }
+
+    /// The contract in words.
+    pub fn explain(&self) -> String {
+        let (low, high) = self.interval;
+        let which = if self.is_largest { "the larger of two" } else { "the smaller of two" };
+        format!("{which} numbers from {low} to {high}, by their difference:\n{}", self.half.explain())
+    }
+
+    /// The extremum of the entries of two vectors. The result states its distance from the true value.
+    ///
+    /// **Warning.** As [`FunctionPlan::apply`]: that no entry lies outside of the interval is known as
+    /// far as bounds of absolute values tell.
+    ///
+    /// # Errors
+    /// [`Error::OutsideInterval`]; as [`FunctionPlan::apply`].
+    pub fn apply(&self, engine: &Engine, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        let (low, high) = self.interval;
+        let most = low.abs().max(high.abs());
+        for x in [a, b] {
+            if x.magnitude() > most * (1.0 + 1e-9) {
+                return Err(Error::OutsideInterval { bound: x.magnitude(), low, high });
+            }
+        }
+        let difference = engine.sub(a, b)?.with_magnitude(high - low);
+        let half = self.half.apply(engine, &difference)?;
+        let mean = engine.multiply_scalar(&engine.add(a, b)?, Complex64::new(0.5, 0.0))?;
+        Ok(engine.add(&mean, &half)?.with_magnitude(most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extrema_are_as_near_as_stated() {
+        for (low, high, bits) in [(0.0, 1.0, 8.0), (-4.0, 4.0, 6.0)] {
+            let largest = Extremum::largest((low, high), bits).unwrap();
+            let smallest = Extremum::smallest((low, high), bits).unwrap();
+            assert!(largest.approximation_error() <= (-bits).exp2());
+            for j in 0..=200 {
+                for k in 0..=200 {
+                    let at = |j: i32| low + (high - low) * f64::from(j) / 200.0;
+                    let (a, b) = (at(j), at(k));
+                    assert!((largest.value(a, b) - a.max(b)).abs() <= largest.approximation_error());
+                    assert!((smallest.value(a, b) - a.min(b)).abs() <= smallest.approximation_error());
+                }
+            }
+        }
+        assert!(matches!(Extremum::largest((1.0, 1.0), 8.0), Err(Error::OutOfRange(_))));
+    }
+}

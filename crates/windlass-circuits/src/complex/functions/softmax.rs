@@ -1,0 +1,183 @@
+//! The softmax of a vector.
+//!
+//! The numbers are in [l, h], of width w = h − l. With e_i = exp(x_i − h) in [e^{−w}, 1] and their sum S in
+//! [k·e^{−w}, k], the result is y_i = e_i/S. Nothing is larger than 1/S, and no maximum is needed:
+//!
+//! ```text
+//! e ← P(x)            P near exp(x − h) up to ε; 0 beside the entries
+//! S ← Σ e_i           in every slot
+//! y ← e·Q(S)          Q near 1/S up to δ
+//! ```
+//!
+//! *Distance.* e_i ≤ S, so an error of S acts on y_i by at most 1/S times, not by the slope 1/S² of the
+//! inverse. The distance of y_i is at most (1 + ε)·δ + ε·(1 + k)/(k·(e^{−w} − ε)). The errors of ciphertexts
+//! are weighted in the same way, so they grow with e^w: a wide interval costs w/ln 2 bits.
+
+use std::collections::BTreeSet;
+
+use windlass_rlwe::Limits;
+#[cfg(doc)]
+use windlass_schemes::error::Error;
+use windlass_schemes::error::Result;
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine};
+
+use super::approximate::{check_interval, target};
+use super::catalogue::Function;
+use super::plan::FunctionPlan;
+use super::row::Row;
+use crate::trace::{TracePlan, TraceSpec};
+
+/// `y_i = exp(x_i)/Σ_j exp(x_j)` over the entries of a vector.
+#[derive(Debug, Clone)]
+pub struct Softmax {
+    interval: (f64, f64),
+    row: Row,
+    exponential: FunctionPlan,
+    /// What the exponential of a slot beside the entries is.
+    beside: f64,
+    total: TracePlan,
+    inverse: FunctionPlan,
+    distance: f64,
+}
+
+impl Softmax {
+    /// The softmax of `count` numbers of an interval, in ciphertexts of a context, within 2^−bits.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for an interval that is empty or too wide for the precision (bits + w/ln 2
+    /// above 47), or for fewer than 2 numbers or more than the slots; [`Error::SlotCount`]; [`Error::Unplannable`] if no
+    /// polynomial suffices.
+    pub fn new(context: &CkksContext, row: impl Into<Row>, interval: (f64, f64), bits: f64) -> Result<Self> {
+        Self::of_row(context, row.into(), interval, bits)
+    }
+
+    fn of_row(context: &CkksContext, row: Row, interval: (f64, f64), bits: f64) -> Result<Self> {
+        check_interval(interval)?;
+        target(bits)?;
+        row.check(context, usize::MAX)?;
+        let (low, high) = interval;
+        let width = high - low;
+        let most = (47.0 - bits) * std::f64::consts::LN_2;
+        Limits::at_most(most).with("or ask for fewer bits").check("the width of the interval", width)?;
+        let exponent = bits + 3.0 + width / std::f64::consts::LN_2;
+        let exponential = FunctionPlan::of("softmax", &|x| (x - high).exp(), interval, exponent)?;
+        let (k, off) = (row.entries as f64, exponential.approximation_error());
+        let least = k * ((-width).exp() - off);
+        let inverse = FunctionPlan::named(Function::Inverse, (least, k * (1.0 + off)), bits + 1.0)?;
+        let distance = (1.0 + off) * inverse.approximation_error() + off * (1.0 + k) / least;
+        let total = TracePlan::new(&row.total(context)?, &TraceSpec::default())?;
+        // Slots beside the entries hold what 0 goes to, or the middle of an interval without 0.
+        let beside = exponential.value(if low <= 0.0 && high >= 0.0 { 0.0 } else { 0.5 * (low + high) });
+        Ok(Self { interval, row, exponential, beside, total, inverse, distance })
+    }
+
+    /// The ends of the interval.
+    pub fn interval(&self) -> (f64, f64) {
+        self.interval
+    }
+
+    /// The entries and the slots of the vector.
+    pub fn row(&self) -> Row {
+        self.row
+    }
+
+    /// The degrees of the polynomials: of the exponential, then of the inverse.
+    pub fn degrees(&self) -> Vec<usize> {
+        [self.exponential.degrees(), self.inverse.degrees()].concat()
+    }
+
+    /// The number of rescalings, with that of the result.
+    pub fn depth(&self) -> usize {
+        self.exponential.depth() + self.inverse.depth() + 1
+    }
+
+    /// The largest number of products of ciphertexts.
+    pub fn products(&self) -> usize {
+        self.exponential.products() + self.inverse.products() + 1
+    }
+
+    /// The largest distance of a result from the softmax, without the errors of ciphertexts.
+    pub fn approximation_error(&self) -> f64 {
+        self.distance
+    }
+
+    /// Whether slots beside the entries that hold any values take no further depth
+    /// ([`FunctionPlan::masks_in_passing`]).
+    pub fn masks_in_passing(&self) -> bool {
+        self.exponential.masks_in_passing()
+    }
+
+    /// The automorphisms that need Galois keys: those of the sum.
+    pub fn required_keys(&self) -> BTreeSet<u64> {
+        self.total.required_keys()
+    }
+
+    /// The result for numbers, without the errors of ciphertexts.
+    pub fn value(&self, numbers: &[f64]) -> Vec<f64> {
+        let powers: Vec<f64> = numbers.iter().map(|&x| self.exponential.value(x)).collect();
+        let inverse = self.inverse.value(powers.iter().sum());
+        powers.iter().map(|e| e * inverse).collect()
+    }
+
+    /// The contract in words.
+    pub fn explain(&self) -> String {
+        let ((low, high), distance) = (self.interval, self.distance);
+        let depth = self.depth();
+        format!(
+            "softmax of {} numbers from {low} to {high}\n{:<22}{depth} rescalings\n{:<22}at most {distance:.2e}, 2^{:.1}\nits exponential:\n{}\nthe inverse of the sum:\n{}",
+            self.row.entries,
+            "depth",
+            "distance",
+            distance.log2(),
+            self.exponential.explain(),
+            self.inverse.explain()
+        )
+    }
+
+    /// The softmax of the entries. The result states its distance from the softmax itself; slots beside
+    /// the entries hold zeros.
+    ///
+    /// **Warning.** As [`FunctionPlan::apply`]: that no entry lies outside of the interval is known as
+    /// far as bounds of absolute values tell.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for another number of entries; [`Error::OutsideInterval`];
+    /// [`Error::LevelsExhausted`] with the depth of the whole, before any work; those of sums and
+    /// products.
+    pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
+        self.check(x)?;
+        let x = self.exponential.cleared(engine, x)?;
+        let stated = self.exponential.statements_of(&x)?;
+        let e = self.exponential.run(engine, &x, &stated.steps)?;
+        let e = engine.rescale(&engine.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.row.entries);
+        let (least, most) = self.inverse.interval();
+        let sum = engine.rescale(&self.total.apply(engine, &e)?)?.with_magnitude(most);
+        let stated = self.inverse.statements_of(&sum)?;
+        let inverse = self.inverse.run(engine, &sum, &stated.steps)?;
+        let product = engine.multiply(&e, &inverse)?;
+        let context = x.context();
+        let level = product.level();
+        // y = e·Q(S): what S and Q are off by is multiplied by e, which is at most 1 and at most S.
+        let weighted = self.inverse.weighted_errors(&sum, |s| s.min(1.0))?;
+        let own = context
+            .relinearisation_errors(level, self.row.slots)
+            .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0))
+            .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0 / least));
+        let (of_e, of_inverse) = (e.slot_errors(), inverse.slot_errors());
+        let errors = of_e.times(1.0 / least).plus(weighted).plus(of_e.random().product(of_inverse.random())).plus(own);
+        Ok(product.analysed(1.0 + self.distance, errors).approximating(self.distance))
+    }
+
+    /// What brings the slots beside the entries to 0.
+    fn correction(&self) -> Vec<Complex64> {
+        let mut values = vec![Complex64::new(-self.beside, 0.0); self.row.slots];
+        values[..self.row.entries].fill(Complex64::ZERO);
+        values
+    }
+
+    fn check(&self, x: &Ciphertext) -> Result<()> {
+        self.row.check_ciphertext(x)?;
+        let more = self.depth() - self.exponential.depth();
+        self.exponential.check_with(x, more)
+    }
+}
