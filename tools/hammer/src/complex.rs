@@ -85,9 +85,8 @@ impl World {
         units.extend(layer.plan.required_keys());
         let keys = KeyRequest::none("a random circuit").with_relinearisation().with_galois(units);
         let refresh = if ckks.spec().refresh_levels.is_empty() { None } else { Some(context.refresh()?) };
-        let mut needs: Vec<&dyn NeedsKeys> = vec![&keys];
-        needs.extend(refresh.as_ref().map(|refresh| refresh as &dyn NeedsKeys));
-        let (client, server) = context.generate_keys_from_seed(needs, dice.word())?;
+        let more: &dyn NeedsKeys = refresh.as_ref().map_or(&keys, |refresh| refresh);
+        let (client, server) = context.generate_keys_from_seed([&keys, more], dice.word())?;
         let (encryptor, decryptor) = (client.encryptor()?, client.decryptor()?);
         let base: u32 = ckks.spec().base_prime_bits.iter().sum();
         let room = f64::from(base - ckks.spec().scale_bits) - 3.0;

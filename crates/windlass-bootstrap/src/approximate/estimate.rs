@@ -121,11 +121,14 @@ impl Signal {
         let below = context.level_below(stage.level).expect("a map is rescaled");
         let norm = norm(stage);
         let constants = self.size * (terms as f64 * 2.0 * slots as f64 / 12.0).sqrt();
-        let switches = norm * context.switching_deviation(stage.level, slots) / context.scale(stage.level);
+        let switch = context.switching_deviation(stage.level, slots);
+        // Before the constants, as many as an input goes through; after them, one for each output.
+        let (before, after) = (stage.plan.input_steps() as f64, stage.plan.count().extended_automorphisms as f64);
         let errors = [
             self.error * norm,
             constants / context.constant_scale(stage.level),
-            switches,
+            norm * before.max(1.0).sqrt() * switch / context.scale(stage.level),
+            (after + 1.0).sqrt() * switch / context.scale_of(stage.level, 2),
             context.rescaling_deviation(below, slots),
         ];
         Self { size: self.size * norm, error: errors.iter().map(|x| x * x).sum::<f64>().sqrt() }

@@ -45,7 +45,7 @@ impl RefreshPlan {
         check_ephemeral(spec, context.rlwe().params())?;
         context.check_slots(spec.slots)?;
         let sine = Sine::new(spec)?;
-        let slots = ComplexSlots::new(&context, spec.sine_slots())?;
+        let slots = ComplexSlots::centred(&context, spec.sine_slots())?;
         let shape = Shape { slots: &slots, message: spec.slots };
         let modulus = base_modulus(&context);
         // Slots hold message·Δ_top = Q_B·t; real and imaginary parts are taken as sums with

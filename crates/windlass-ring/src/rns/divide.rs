@@ -191,7 +191,7 @@ impl Division {
 }
 
 /// From the rows of N polynomials prime by prime, those of each polynomial.
-fn halves<'a, const N: usize>(rows: Vec<Vec<&'a mut [u64]>>) -> [Vec<&'a mut [u64]>; N] {
+fn halves<const N: usize>(rows: Vec<Vec<&mut [u64]>>) -> [Vec<&mut [u64]>; N] {
     let mut halves = std::array::from_fn(|_| Vec::with_capacity(rows.len()));
     rows.into_iter().for_each(|row| halves.iter_mut().zip(row).for_each(|(half, row)| half.push(row)));
     halves

@@ -19,6 +19,7 @@ use super::representation::{Plannable, Representation};
 pub struct ComplexSlots {
     context: Arc<CkksContext>,
     count: usize,
+    is_centred: bool,
 }
 
 /// A map on vectors of complex slots. Every R-linear map on C^s has exactly one such form with
@@ -32,7 +33,17 @@ impl ComplexSlots {
     /// [`Error::SlotCount`].
     pub fn new(context: &Arc<CkksContext>, count: usize) -> Result<Self> {
         context.check_slots(count)?;
-        Ok(Self { context: Arc::clone(context), count })
+        Ok(Self { context: Arc::clone(context), count, is_centred: false })
+    }
+
+    /// The same slots, with rotations by −s/2 + 1 to s/2 instead of 0 to s − 1: neighbours on both
+    /// sides are then near each other for a plan with few keys. For s = n/2 they are the same.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    #[doc(hidden)]
+    pub fn centred(context: &Arc<CkksContext>, count: usize) -> Result<Self> {
+        Ok(Self { is_centred: true, ..Self::new(context, count)? })
     }
 
     /// The parameters.
@@ -48,7 +59,9 @@ impl ComplexSlots {
     /// The automorphism that rotates by `amount` (slot j takes slot j + amount), then conjugates if
     /// asked for.
     pub fn turn(&self, amount: i64, conjugate: bool) -> u64 {
-        let rotation = self.context.rotation_element(amount.rem_euclid(self.count as i64));
+        let (count, amount) = (self.count as i64, amount.rem_euclid(self.count as i64));
+        let amount = if self.is_centred && 2 * amount > count { amount - count } else { amount };
+        let rotation = self.context.rotation_element(amount);
         if conjugate { self.conductor() - rotation } else { rotation }
     }
 
@@ -94,7 +107,7 @@ impl Representation for ComplexSlots {
 
     fn check_same(&self, other: &Self, operation: &'static str) -> Result<()> {
         let same_context = Arc::ptr_eq(&self.context, &other.context) || self.context.spec() == other.context.spec();
-        if same_context && self.count == other.count {
+        if same_context && (self.count, self.is_centred) == (other.count, other.is_centred) {
             return Ok(());
         }
         Err(Error::ContextMismatch { operation, left: self.describe(), right: other.describe() })

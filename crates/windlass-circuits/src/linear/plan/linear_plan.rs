@@ -101,6 +101,16 @@ impl<R: Plannable> LinearPlan<R> {
         }
     }
 
+    /// The most automorphisms that an input of the products goes through, one after the other: so many
+    /// errors of key switches it has.
+    #[doc(hidden)]
+    pub fn input_steps(&self) -> usize {
+        match &self.method {
+            Method::Sums { layout, .. } => layout.inputs.depth(),
+            Method::Doubling(doubling) => doubling.keys().len(),
+        }
+    }
+
     pub(in crate::linear) fn method(&self) -> &Method {
         &self.method
     }
