@@ -15,7 +15,7 @@ use windlass_schemes::error::Result;
 use super::approximate::{MOST_DEGREE, Samples, largest_value, refused, target};
 use super::catalogue::Function;
 use super::plan::{Bounded, FunctionPlan, Grid, Step};
-use crate::complex::Polynomial;
+use crate::complex::{Polynomial, PowerBasis};
 
 /// Iterations that are tried.
 const MOST_ITERATIONS: usize = 8;
@@ -81,29 +81,32 @@ fn residual_inverse((low, high): (f64, f64), degree: usize, ratio: f64) -> Optio
     Polynomial::interpolate(|x| (1.0 - residual(x)) / x, low, high, degree).ok()
 }
 
-/// y = P(x), e = 1 − x·y, then y ← y + y·e and e ← e².
+/// y = P(x), e = 1 − x·y, then y ← y + y·e and e ← e². Bounds hold in slots with zeros beside the entries, too:
+/// there e is 1, and y is doubled.
 fn iteration_steps(p: &Polynomial, start: f64, near: f64, iterations: usize) -> Vec<Bounded> {
+    let PowerBasis::Chebyshev { low, high } = p.basis() else { unreachable!("made by interpolation") };
+    let mut beside = p.value(0.5 * (low + high)).abs();
     let mut steps = vec![
         Bounded { step: Step::Polynomial { of: 0, p: p.clone() }, bound: largest_value(p) },
         Bounded { step: Step::Product(0, 1), bound: 1.0 + start },
-        Bounded { step: Step::Sum { terms: vec![(2, -1)], constant: 1.0 }, bound: start },
+        Bounded { step: Step::Sum { terms: vec![(2, -1)], constant: 1.0 }, bound: 1.0 },
     ];
     let (mut y, mut e, mut size) = (1, 3, start);
     for k in 0..iterations {
-        let largest = (1.0 + size * size) / near;
-        steps.push(Bounded { step: Step::Product(y, e), bound: size * (1.0 + size) / near });
-        steps
-            .push(Bounded { step: Step::Sum { terms: vec![(y, 1), (steps.len(), 1)], constant: 0.0 }, bound: largest });
+        let product = (size * (1.0 + size) / near).max(beside);
+        steps.push(Bounded { step: Step::Product(y, e), bound: product });
+        beside *= 2.0;
+        let sum = Step::Sum { terms: vec![(y, 1), (steps.len(), 1)], constant: 0.0 };
+        steps.push(Bounded { step: sum, bound: ((1.0 + size * size) / near).max(beside) });
         y = steps.len();
         if k + 1 < iterations {
             size *= size;
-            steps.push(Bounded { step: Step::Product(e, e), bound: size });
+            steps.push(Bounded { step: Step::Product(e, e), bound: 1.0 });
             e = steps.len();
         }
     }
     // The result is the last value.
-    let last = steps.len();
-    debug_assert_eq!(last, y);
+    debug_assert_eq!(steps.len(), y);
     steps
 }
 

@@ -151,7 +151,9 @@ impl Softmax {
         let e = self.exponential.run(engine, &x, &stated.steps)?;
         let e = engine.rescale(&engine.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.row.entries);
         let (least, most) = self.inverse.interval();
-        let sum = engine.rescale(&self.total.apply(engine, &e)?)?.with_magnitude(most);
+        // Slots beside the entries hold other sums, perhaps 0: the inverse clears them first.
+        let sum = engine.rescale(&self.total.apply(engine, &e)?)?;
+        let sum = sum.with_entries(self.row.entries).with_magnitude(most);
         let stated = self.inverse.statements_of(&sum)?;
         let inverse = self.inverse.run(engine, &sum, &stated.steps)?;
         let product = engine.multiply(&e, &inverse)?;

@@ -92,6 +92,14 @@ fn inverses_by_both_ways_are_as_exact_as_they_state() {
         let plan = FunctionPlan::named(Function::Inverse, interval, bits).unwrap();
         assert_eq!(plan.as_polynomial().is_some(), is_one, "{plan}");
         holds(&plan, |x| 1.0 / x, 45, 16.0);
+        // Zeros beside the entries are no refusal, though 1/0 is not a number.
+        let (client, server) = parties(&spec(N, 45, plan.depth()), 8);
+        let x = [interval.0, interval.1, interval.0];
+        let ct = encrypt(&client, &x, interval.0.abs().max(interval.1.abs()));
+        let y = server.apply(&plan, &ct).unwrap();
+        for (x, y_of_x) in x.iter().zip(client.decrypt(&y).unwrap()) {
+            assert!((y_of_x - 1.0 / x).abs() <= y.error_bound(), "1/{x}: {y_of_x}");
+        }
     }
 }
 

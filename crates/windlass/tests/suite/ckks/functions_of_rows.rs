@@ -206,3 +206,22 @@ fn matrices_that_cannot_be_multiplied_are_refused() {
     }
     assert!(plan.explain().contains("Galois keys"));
 }
+
+/// Slots beside the entries hold sums of no entries: the inverse of these would not fit the modulus.
+#[test]
+fn a_precise_softmax_in_a_larger_ciphertext() {
+    let (row, interval) = (Row { entries: 3, slots: 32 }, (-3.0, 3.0));
+    let depth =
+        Context::approximate(&spec(N, 45, 1)).unwrap().functions().softmax(row, interval, 18.0).unwrap().depth();
+    let context = Context::approximate(&spec(N, 45, depth)).unwrap();
+    let plan = context.functions().softmax(row, interval, 18.0).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan], 5).unwrap();
+    let x = [3.0, -3.0, 2.5];
+    let mut filled = complex(&x);
+    filled.resize(32, 0.0.into());
+    let ct = client.encrypt_complex(&filled, 3.0).unwrap().with_zeros_beside(3);
+    let y = server.apply(&plan, &ct).unwrap();
+    for (a, b) in softmax(&x).iter().zip(client.decrypt(&y).unwrap()) {
+        assert!((a - b).abs() <= y.error_bound() && y.error_bound() < 0.01, "{a}, {b}, {:e}", y.error_bound());
+    }
+}
