@@ -59,7 +59,10 @@ enum Refusal {
 pub(super) fn choose<R: Plannable>(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Chosen> {
     let representation = grid.representation();
     let ones = grid.constants().filter(|one| representation.is_one(one)).count();
-    let axes = representation.axes().along(grid.supports().values().flatten().copied());
+    let mut axes = representation.axes();
+    if spec.has_few_keys() {
+        axes = axes.along(grid.supports().values().flatten().copied());
+    }
     let doubling = Doubling::of(&axes, grid, spec.keys.as_ref());
     let pattern =
         Pattern { shape: (grid.rows(), grid.columns()), axes: &axes, blocks: &grid.supports(), ones, doubling };
@@ -117,7 +120,7 @@ impl Pattern<'_> {
         let bounds = Bounds::new(support, spec, products);
         let mut list = Vec::new();
         let mut proposals = spec.strategy.proposals(support);
-        if spec.strategy == Strategy::AUTOMATIC && (spec.max_keys.is_some() || spec.keys.is_some()) {
+        if spec.strategy == Strategy::AUTOMATIC && spec.has_few_keys() {
             proposals.extend(Strategy::BABY_HORNER.proposals(support));
         }
         for (number, proposal) in proposals.into_iter().enumerate() {

@@ -67,6 +67,11 @@ impl Default for PlanSpec {
 }
 
 impl PlanSpec {
+    /// Whether keys are limited: plans then step along the map's own rotations.
+    pub(super) fn has_few_keys(&self) -> bool {
+        self.max_keys.is_some() || self.keys.is_some()
+    }
+
     /// How many of so many constants are expanded on each use, by the size that the prices state:
     /// at most that many, since constants whose values repeat take less.
     pub(super) fn expanded(&self, constants: usize) -> usize {
