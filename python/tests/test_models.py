@@ -494,9 +494,10 @@ class TestScikitLearn:
 
         rows, labels = self.data(2)
         first = (labels == "red").astype(int)
-        fitted = OneVsRestClassifier(RidgeClassifier()).fit(rows, np.stack([first, 1 - first], 1))
-        with pytest.raises(wl.DTypeError, match="several labels"):
-            wl.Logistic.from_sklearn(fitted)
+        for model in (OneVsRestClassifier(RidgeClassifier()), RidgeClassifier()):
+            fitted = model.fit(rows, np.stack([first, 1 - first], 1))
+            with pytest.raises(wl.DTypeError, match="several labels"):
+                wl.Logistic.from_sklearn(fitted)
 
     def test_what_is_refused(self) -> None:
         from sklearn.ensemble import RandomForestClassifier

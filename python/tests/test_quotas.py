@@ -191,3 +191,22 @@ def test_quotas_that_mean_nothing_are_refused() -> None:
     for kind, arguments in cases:
         with pytest.raises(kind):
             wl.TableServer(table, port=0, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "refusal", "says"),
+    [
+        ({"ada": ""}, wl.ParameterError, "not empty"),
+        ({"ada": " x"}, wl.ParameterError, "without blanks"),
+        ({"ada": "x\n"}, wl.ParameterError, "without blanks"),
+        ({"ada": "é"}, wl.ParameterError, "letters, digits and signs"),
+        ({"ada": "x", "alan": "x"}, wl.ParameterError, "'alan' has the token of another client"),
+        (["x"], wl.DTypeError, "a mapping of names to tokens, not list"),
+    ],
+)
+def test_tokens_that_would_let_strangers_in(
+    tokens: Any, refusal: type[Exception], says: str
+) -> None:
+    table = wl.Table.from_items({"a": b"1"}, progress=False)
+    with pytest.raises(refusal, match=says):
+        wl.TableServer(table, port=0, tokens=tokens)

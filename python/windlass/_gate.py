@@ -57,6 +57,8 @@ def listed(tokens: Tokens | None) -> Listed | None:
     """The clients who have these tokens."""
     if tokens is None:
         return None
+    if not isinstance(tokens, Mapping):
+        raise DTypeError(f"tokens must be a mapping of names to tokens, not {type(tokens).__name__}")
     found: Listed = {}
     for name, said in tokens.items():
         token, quota = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
@@ -64,9 +66,13 @@ def listed(tokens: Tokens | None) -> Listed | None:
             raise DTypeError(
                 f"the token of {name!r} must be text, or a pair of text and a whole number"
             )
-        found[_digest(token)] = Caller(
-            f"token {name}", whole_quota(quota, f"the quota of {name!r}")
-        )
+        if not token or not token.isascii() or not token.isprintable() or " " in token:
+            raise ParameterError(
+                f"the token of {name!r} must be letters, digits and signs without blanks, and not empty"
+            )
+        caller = Caller(f"token {name}", whole_quota(quota, f"the quota of {name!r}"))
+        if found.setdefault(_digest(token), caller) is not caller:
+            raise ParameterError(f"{name!r} has the token of another client: give each its own")
     return found
 
 

@@ -86,6 +86,14 @@ def _linear(final: Any) -> tuple[_Weights, _Weights]:
     name = type(final).__name__
     if hasattr(final, "estimators_") and hasattr(final, "label_binarizer_"):
         return _one_against_the_rest(final)
+    # RidgeClassifier, with or without cross-validation, keeps its labels so.
+    labels = getattr(getattr(final, "_label_binarizer", None), "y_type_", "")
+    if labels.startswith("multilabel"):
+        message = (
+            f"{name} was fitted on several labels for each row and does not decide for one of "
+            "them: fit a model for each label"
+        )
+        raise DTypeError(message)
     if getattr(final, "coef_", None) is None or getattr(final, "intercept_", None) is None:
         if hasattr(final, "refit"):
             message = f"{name} has no best_estimator_: fit it, with refit=True"

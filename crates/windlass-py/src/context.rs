@@ -1,7 +1,8 @@
 //! Contexts: parameters, plans, keys.
 
+use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -246,8 +247,7 @@ impl PyContext {
     /// 128
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| of_file(py, raise(py, windlass::wire::WireError::from(error).into()), &path))?;
+        let text = parameter_text(&path).map_err(|error| of_file(py, raise(py, error.into()), &path))?;
         let setting = quick(py, || {
             let is_ckks = text.contains("windlass_ckks_parameters") || RefreshSpec::is_json(&text);
             let field = if is_ckks { "ckks" } else { "parameters" };
@@ -1408,4 +1408,15 @@ impl PyContext {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         crate::pickle::reduce(py, "restore_context", (self.setting.state.clone(),))
     }
+}
+
+/// Parameters in text are no longer than this.
+const LONGEST: u64 = 1 << 16;
+
+/// The text of a file of parameters, cut one byte beyond the longest that is read: a longer one is refused
+/// as such.
+fn parameter_text(path: &Path) -> Result<String, windlass::wire::WireError> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -4,6 +4,7 @@ mod adversary;
 mod entries;
 mod layer;
 
+use windlass::bootstrap::BootstrapError;
 use windlass::circuits::{Polynomial, TracePlan};
 use windlass::needs::KeyRequest;
 use windlass::schemes::ckks::{Ciphertext, Complex64, Decryptor, Encryptor};
@@ -70,6 +71,11 @@ pub fn run(mut dice: Dice, mut judge: Judge) -> Judge {
 
 fn zip(a: &[Complex64], b: &[Complex64], f: impl Fn(Complex64, Complex64) -> Complex64) -> Vec<Complex64> {
     (0..a.len().max(b.len())).map(|j| f(a[j % a.len()], b[j % b.len()])).collect()
+}
+
+/// An operation without levels whose operand would be refreshed, if its bound were smaller.
+fn is_large_to_refresh(error: &Error) -> bool {
+    matches!(error, Error::Bootstrap(BootstrapError::BoundTooLarge { bound, most }) if bound > most)
 }
 
 impl World {
@@ -167,7 +173,7 @@ impl World {
                     Error::LevelsExhausted { .. } => depth <= 1,
                     Error::ModulusExhausted { .. } => depth <= 1 || large,
                     Error::ValueTooLarge { .. } | Error::BoundTooLarge { .. } => large,
-                    _ => false,
+                    error => is_large_to_refresh(error),
                 };
                 let what = format!("{error} (2^{:.1} of 2^{:.1}, depth {depth})", magnitude.log2(), self.room);
                 self.judge.refusal(right, what);
@@ -233,7 +239,7 @@ impl World {
         let outcome = self.server.refresh(&a.ct);
         let bound = a.ct.magnitude().max(a.ct.rest_magnitude());
         let is_refused = match &outcome {
-            Err(Error::BoundTooLarge { most, .. }) => bound > *most,
+            Err(Error::Bootstrap(BootstrapError::BoundTooLarge { most, .. })) => bound > *most,
             Err(Error::SlotCount { most, .. }) => a.slots.len() > *most,
             _ => false,
         };

@@ -7,7 +7,7 @@ use windlass::schemes::ckks::{Ciphertext, Complex64, complex};
 use windlass::wire::ApproximateCiphertextV1;
 
 use super::super::judge::Fault;
-use super::World;
+use super::{World, is_large_to_refresh};
 
 impl World {
     /// The bounds on entries hold for any contents of the other slots.
@@ -30,7 +30,7 @@ impl World {
                 let right = match error {
                     Error::LevelsExhausted { .. } => left <= polynomial.depth(),
                     Error::ModulusExhausted { .. } => left <= polynomial.depth() || self.room < 5.0,
-                    _ => false,
+                    ref error => is_large_to_refresh(error),
                 };
                 self.judge.refusal(right, format!("{error} (depth {left} for {})", polynomial.depth()));
             }
@@ -38,7 +38,8 @@ impl World {
         // One that does not hold the values is refused.
         let narrow = Polynomial::chebyshev(&coefficients, low / 4.0, high / 4.0)?;
         let refused = self.server.engine().evaluate(&narrow, &ct);
-        if !matches!(refused, Err(Error::OutsideInterval { .. })) {
+        let is_refused = |error: &Error| matches!(error, Error::OutsideInterval { .. }) || is_large_to_refresh(error);
+        if !refused.as_ref().is_err_and(is_refused) {
             self.judge.find(Fault::WrongAnswer, "an interval that does not hold the values was taken");
         }
         Ok(())

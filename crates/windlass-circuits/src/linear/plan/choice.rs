@@ -57,15 +57,23 @@ enum Refusal {
 /// [`Error::Unplannable`] where none has few enough keys, there is no proposal, or one is no
 /// factoring of the map.
 pub(super) fn choose<R: Plannable>(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Chosen> {
+    let axes = grid.representation().axes();
+    let along = |axes: Axes| axes.along(grid.supports().values().flatten().copied());
+    match (&spec.keys, spec.max_keys) {
+        (Some(_), _) => {
+            choose_on(&axes, grid, spec).or_else(|refused| choose_on(&along(axes), grid, spec).map_err(|_| refused))
+        }
+        (None, Some(_)) => choose_on(&along(axes), grid, spec),
+        (None, None) => choose_on(&axes, grid, spec),
+    }
+}
+
+/// As [`choose`], on given axes.
+fn choose_on<R: Plannable>(axes: &Axes, grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Chosen> {
     let representation = grid.representation();
     let ones = grid.constants().filter(|one| representation.is_one(one)).count();
-    let mut axes = representation.axes();
-    if spec.has_few_keys() {
-        axes = axes.along(grid.supports().values().flatten().copied());
-    }
-    let doubling = Doubling::of(&axes, grid, spec.keys.as_ref());
-    let pattern =
-        Pattern { shape: (grid.rows(), grid.columns()), axes: &axes, blocks: &grid.supports(), ones, doubling };
+    let doubling = Doubling::of(axes, grid, spec.keys.as_ref());
+    let pattern = Pattern { shape: (grid.rows(), grid.columns()), axes, blocks: &grid.supports(), ones, doubling };
     pattern.choose(representation.conductor(), spec)
 }
 
