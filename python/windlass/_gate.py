@@ -58,7 +58,8 @@ def listed(tokens: Tokens | None) -> Listed | None:
     if tokens is None:
         return None
     if not isinstance(tokens, Mapping):
-        raise DTypeError(f"tokens must be a mapping of names to tokens, not {type(tokens).__name__}")
+        kind = type(tokens).__name__
+        raise DTypeError(f"tokens must be a mapping of names to tokens, not {kind}")
     found: Listed = {}
     for name, said in tokens.items():
         token, quota = said if isinstance(said, tuple) and len(said) == 2 else (said, None)
@@ -68,7 +69,8 @@ def listed(tokens: Tokens | None) -> Listed | None:
             )
         if not token or not token.isascii() or not token.isprintable() or " " in token:
             raise ParameterError(
-                f"the token of {name!r} must be letters, digits and signs without blanks, and not empty"
+                f"the token of {name!r} must be letters, digits and signs without blanks, "
+                "and not empty"
             )
         caller = Caller(f"token {name}", whole_quota(quota, f"the quota of {name!r}"))
         if found.setdefault(_digest(token), caller) is not caller:

@@ -43,7 +43,7 @@ pub fn spec(dice: &mut Dice) -> CkksSpec {
 /// Parameters of a refresh in a small ring.
 pub fn refresh_spec(dice: &mut Dice) -> Result<RefreshSpec, Error> {
     let n: usize = 64 << dice.below(3);
-    let slots = n / 2 >> dice.below(4);
+    let slots = (n / 2) >> dice.below(4);
     let stages = slots.ilog2() as usize;
     let mut split = || {
         let maps = 1 + dice.index(3);
