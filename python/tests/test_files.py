@@ -481,3 +481,11 @@ def test_parameters_of_the_command_line(command: str, tmp_path: Path) -> None:
     told = run(command, "params", "show", tmp_path / "mine.json")
     assert "256" in json.dumps(told) or "8" in json.dumps(told)
     assert json.dumps(told).count("security") > 0
+
+
+def test_a_parameter_file_of_any_size_is_refused_by_its_first_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "long.json"
+    with path.open("wb") as file:
+        file.truncate(1 << 33)  # more than is read, and more than fits into memory twice
+    with pytest.raises(wl.FileError, match="longer than 65536 bytes"):
+        wl.Context.from_file(path)
