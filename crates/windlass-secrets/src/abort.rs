@@ -3,7 +3,7 @@
 #[cfg(unix)]
 #[allow(unsafe_code)]
 mod system {
-    use std::io;
+    use std::io::{self, Write};
 
     use signal_hook::consts::SIGABRT;
     use signal_hook::low_level;
@@ -15,6 +15,7 @@ mod system {
     /// # Errors
     /// When the system takes no handler.
     pub fn tell_when_aborted(line: &'static str) -> io::Result<()> {
+        report_lost_threads();
         // There is nobody left to tell that it cannot be written.
         let tell = move || {
             let _ = rustix::io::write(io::stderr(), line.as_bytes());
@@ -22,6 +23,27 @@ mod system {
         // SAFETY: a handler may do what is safe while a signal interrupts anything: one system call
         // on bytes that are always there. It neither allocates, locks nor panics.
         unsafe { low_level::register(SIGABRT, tell) }.map(drop)
+    }
+
+    /// A thread for which there is no memory panics inside the standard library. The default hook then
+    /// holds a lock while it allocates, and the failure of that allocation waits for the same lock: the
+    /// program would hang. This hook says where and why, without an allocation and a lock, and the
+    /// program is aborted. Other panics are reported as before.
+    fn report_lost_threads() {
+        let other = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            let is_lost = panic.location().is_some_and(|place| is_at_the_start_of_threads(place.file()));
+            match is_lost {
+                true => drop(writeln!(io::stderr(), "a thread {panic}")),
+                false => other(panic),
+            }
+        }));
+    }
+
+    /// Whether a panic in this file is one of the standard library at the start of a thread, or what it
+    /// makes of one that cannot unwind.
+    fn is_at_the_start_of_threads(file: &str) -> bool {
+        ["library/std/src/sys/", "library/core/src/panicking.rs"].iter().any(|place| file.contains(place))
     }
 }
 
