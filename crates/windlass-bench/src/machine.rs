@@ -1,4 +1,4 @@
-//! What was measured on.
+//! Describes the machine of a measurement.
 
 use std::fs;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! Time of the clock and of the processor: the second is what a shared machine disturbs less.
+//! Wall time and processor time. Other work on a shared machine disturbs processor time less.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! Whether two threads have a core each: the two processors of a guest may be hyperthreads of one
-//! core, and the system inside the guest need not know.
+//! Checks whether two threads have a core each. The two processors of a guest may be hyperthreads
+//! of one core, and the system inside the guest need not know.
 
 use std::sync::{Arc, Barrier};
 use std::thread;

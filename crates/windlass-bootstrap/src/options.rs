@@ -1,4 +1,4 @@
-//! What a refresh does beside refreshing.
+//! Options of a refresh: a table that it evaluates, an observer, one batch for a list.
 
 use std::fmt;
 use std::ops::ControlFlow;

@@ -1,4 +1,8 @@
-//! The length of the rows of the multiplication matrix of a secret.
+//! Bounds on the rows of the multiplication matrix of a sparse secret.
+//!
+//! The front end of a refresh multiplies rounding errors by the ephemeral secret. Each coefficient of
+//! the product is one row of the secret's multiplication matrix times the errors. The sum of absolute
+//! values of a row bounds it with certainty, and the sum of squares bounds its deviation.
 
 use windlass_ring::kernels::Shape;
 

@@ -1,4 +1,4 @@
-//! Ctrl-C and termination: what is half made goes, then the process.
+//! Removes unfinished files on Ctrl-C and on termination, then ends the process.
 
 use std::fs;
 use std::path::{Path, PathBuf};

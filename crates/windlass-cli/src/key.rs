@@ -1,4 +1,4 @@
-//! `windlass key`: secret keys are encrypted, and opened again.
+//! `windlass key`: encrypts the files of secret keys, and decrypts them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! Which key to read, and the files of secret keys.
+//! The options that name a secret key, and its file.
 
 use std::path::{Path, PathBuf};
 

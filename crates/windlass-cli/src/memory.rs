@@ -1,4 +1,4 @@
-//! Memory whose amount is known before it is needed.
+//! Checks that memory is available whose amount is known before it is needed.
 
 use crate::error::{CliError, Result};
 

@@ -1,4 +1,4 @@
-//! What a command tells: lines for people, one object for scripts.
+//! The report of a command: lines of text, or one JSON object for scripts.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Values of the library in files that are named in every refusal.
+//! Reads and writes values of the library in files. Every error names the file.
 
 use std::path::Path;
 

@@ -2,10 +2,11 @@
 //! and the number-theoretic transforms of any cyclotomic ring, vectorised.
 //!
 //! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns
-//! canonical rows, so that all instruction sets give the same bits. `unsafe` stands in its vector
+//! canonical rows, so that all instruction sets give the same bits. `unsafe` occurs in its vector
 //! instructions, where the places of a small transform in scratch memory are checked together, and
-//! in the one call that maps a file; beside it the workspace has it once, where memory of Python
-//! objects is shared.
+//! in the one call that maps a file. Outside this crate the libraries have it in three places: where
+//! memory of Python objects is shared (`windlass-py`), and where programs that hold secret keys look
+//! at standard output before `main` and print a line when they are aborted (`windlass-secrets`).
 
 pub mod arith;
 pub mod barrett;

@@ -1,4 +1,4 @@
-//! Ways to refresh.
+//! The Python class of bootstrapping plans.
 
 use std::sync::Arc;
 

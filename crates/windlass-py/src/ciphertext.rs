@@ -1,4 +1,4 @@
-//! What Python sees of encrypted arrays.
+//! The Python class of encrypted arrays.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Functions of the numbers in slots.
+//! The Python class of functions on slots: polynomials, tables, powers, comparisons, sums.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What circuits that follow one another take of the depth of parameters.
+//! The depth that a sequence of circuits takes (`for_=`).
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -1,4 +1,4 @@
-//! How another process makes a function of real numbers: by names and numbers.
+//! Functions of real numbers as names and numbers, from which another process makes them again.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Functions of real numbers with a stated error: what circuits ask of them.
+//! Functions of real numbers with a stated error, as circuits of the Python package.
 
 use pyo3::prelude::*;
 use windlass::circuits::{Extremum, FunctionPlan, MatrixProduct, Softmax, Sorting};

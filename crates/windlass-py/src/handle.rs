@@ -1,4 +1,4 @@
-//! What ciphertexts hold of the server that they are bound to.
+//! The server that a ciphertext is bound to, as the ciphertext holds it.
 
 use std::sync::{Arc, PoisonError, RwLock};
 

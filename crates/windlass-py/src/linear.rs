@@ -1,4 +1,4 @@
-//! What Python sees of planned matrices.
+//! The Python class of planned matrices.
 
 use std::path::PathBuf;
 use std::sync::Arc;

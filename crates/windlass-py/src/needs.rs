@@ -1,4 +1,4 @@
-//! What needs keys.
+//! Keys that belong to no circuit, as arguments of `generate_keys`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

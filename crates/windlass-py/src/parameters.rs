@@ -1,4 +1,4 @@
-//! Parameters by name, and by what they are to do, without a context of them.
+//! Lists, plans and describes parameters without making a context.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

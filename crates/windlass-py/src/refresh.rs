@@ -1,4 +1,4 @@
-//! New capacity, for the array as it is or for the values of a table.
+//! Refreshes arrays, with or without a table.
 
 use std::sync::Arc;
 

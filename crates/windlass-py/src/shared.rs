@@ -1,5 +1,5 @@
-//! Memory of Python objects as memory of the library's: keys and constants that many processes read
-//! at one place.
+//! Lends memory of Python objects to the library, so that many processes read one copy of keys and
+//! constants.
 
 use numpy::{PyArray1, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;

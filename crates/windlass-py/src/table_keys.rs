@@ -1,4 +1,4 @@
-//! Evaluation keys of clients of tables, read once.
+//! The evaluation keys of a client of a table, parsed once for any number of answers.
 
 use std::sync::{Arc, OnceLock};
 

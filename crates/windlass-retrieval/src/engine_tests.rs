@@ -1,4 +1,4 @@
-//! Narrow rows against the engine's: the same residues, bit for bit.
+//! Compares rows of 32-bit words with rows of the engine: the residues must be equal, bit for bit.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};

@@ -1,4 +1,5 @@
-//! Memory of rows that are not in use: fresh pages cost more than the arithmetic on them.
+//! Keeps the memory of polynomials for later ones, because fresh pages cost more than the arithmetic on
+//! them.
 
 use std::collections::VecDeque;
 

@@ -1,11 +1,12 @@
-//! Values of public constants, of which only those are held that differ.
+//! The values of public constants, of which only distinct ones are held.
 //!
-//! An element that a group of automorphisms fixes has one value on each orbit. Along an odd axis,
-//! whose points are the powers of a generator, values then repeat after a number of places (one
-//! place, where the element does not depend on the axis); along the axis of 2, whose points are in
-//! bit-reversed order, so many neighbours are equal. Constants of linear maps along one dimension
-//! are such elements: the same in all other coordinates. What is held, and read from memory, is
-//! smaller by the size of the group; sums unfold a few columns at a time, in cache.
+//! An element that is fixed by a group of automorphisms has one value on each orbit. Along an odd axis,
+//! whose points are the powers of a generator, its values repeat after a number of places (after one
+//! place if the element does not depend on the axis). Along the axis of 2, whose points are in
+//! bit-reversed order, neighbouring values are equal. The constants of a linear map along one dimension
+//! are such elements, since they are the same in all other coordinates. The memory that they take, and
+//! that a product reads, is smaller by the size of the group. Sums expand a few columns at a time, in
+//! cache.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,4 +1,10 @@
-//! How values that repeat are periodic, and the smaller rings whose transforms give them.
+//! Where values that repeat are kept once.
+//!
+//! The constants of a linear map often have few distinct values at the n roots of unity: they repeat
+//! along an axis of the ring, or lie in a ring of smaller index m'. A row then keeps the distinct
+//! values only. `Pattern` says which column of the full row has which kept value. `Smaller` is the
+//! ring of index m'. Its transforms, with the root ζ^{m/m'}, give the kept values
+//! (`docs/design/0026-values-that-repeat.md`).
 
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};

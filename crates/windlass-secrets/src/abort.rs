@@ -1,4 +1,4 @@
-//! The end of a program by the system, most often since memory ran out.
+//! Prints a last line before the system ends a program, most often because memory ran out.
 
 #[cfg(unix)]
 #[allow(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Why a secret key stays closed.
+//! The errors of opening an encrypted secret key.
 
 use std::io;
 use std::path::{Path, PathBuf};

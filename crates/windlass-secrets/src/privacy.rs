@@ -1,4 +1,4 @@
-//! Memory that others do not see.
+//! Keeps secret keys in memory out of core dumps, and away from debuggers of the same user.
 
 /// No core dumps, and no debugger of the same user: secret keys are in memory. Where the system
 /// refuses, nothing is lost but that.

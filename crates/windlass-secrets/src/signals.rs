@@ -1,4 +1,4 @@
-//! Signals that end a program, which may be asking for a passphrase.
+//! Signals that end a program, also while it asks for a passphrase.
 
 #[cfg(unix)]
 pub use system::{show_again_at_end, watch_for_end};

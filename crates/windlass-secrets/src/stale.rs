@@ -1,4 +1,4 @@
-//! What killed commands left behind: `.NAME.TOKEN.PID.windlass-part`, a file or a staging
+//! Removes what killed commands left behind: `.NAME.TOKEN.PID.windlass-part`, a file or a staging
 //! directory, perhaps with a secret key in it.
 
 use std::ffi::OsStr;

@@ -1,4 +1,8 @@
-//! Whether the standard output of a program is open.
+//! Whether standard output was closed when the program started.
+//!
+//! A command whose output would be lost, such as a decrypted row, must refuse to work. The standard
+//! library hides a closed stream by opening `/dev/null` instead, so this module looks before
+//! `main`.
 
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]

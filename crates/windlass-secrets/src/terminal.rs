@@ -1,4 +1,4 @@
-//! A line that is typed on the terminal and does not show.
+//! Reads a line from the terminal without showing it.
 
 use std::io::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What the service keeps to.
+//! The limits of the service.
 
 use std::time::Duration;
 

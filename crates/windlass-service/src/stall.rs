@@ -1,4 +1,6 @@
-//! Connections whose peer must take what is sent to it.
+//! Ends connections whose peer stops reading.
+//!
+//! A peer that asks and never reads its answer would otherwise hold the answer in memory forever.
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,5 @@
-//! One measurement: a bootstrapping made ready, refreshes by stage, each verified, and the figures.
+//! One measurement: prepares a bootstrapping, refreshes, verifies each result, and gives the
+//! figures by stage.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

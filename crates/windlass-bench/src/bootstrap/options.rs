@@ -1,4 +1,4 @@
-//! Options of `bootstrap` by what they are about: a run that does not look at some refuses them.
+//! Options of `bootstrap` in groups. A kind of run refuses the groups that it does not read.
 
 /// Which parameters.
 pub const PARAMETERS: [&str; 2] = ["preset", "m"];

@@ -1,4 +1,4 @@
-//! Which maps and which moduli.
+//! The kinds of maps and of moduli that `linear` measures.
 
 use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
 

@@ -1,4 +1,4 @@
-//! Prints and keeps what was measured.
+//! Prints and records measurements.
 
 use windlass_kernels::Isa;
 use windlass_papers::record::Record;

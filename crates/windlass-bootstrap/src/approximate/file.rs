@@ -1,4 +1,4 @@
-//! Refreshes of CKKS as text.
+//! The parameters of a CKKS refresh as JSON.
 
 use serde::{Deserialize, Serialize};
 use windlass_schemes::error::{Error, Result, WireError};

@@ -1,4 +1,4 @@
-//! From the base to the highest level, through the ephemeral secret.
+//! Raises a ciphertext from the base level to the highest level, through the ephemeral secret.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Numbers as the sine takes them, to which every operation adds the error that it has on
-//! ciphertexts.
+//! Runs the sine on random numbers. Every operation adds the error that it has on ciphertexts.
 
 use std::cell::RefCell;
 

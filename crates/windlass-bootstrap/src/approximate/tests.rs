@@ -1,4 +1,5 @@
-//! Refreshes against the message.
+//! Refreshed CKKS ciphertexts, compared with the messages that they encrypt and with the error that
+//! the plan states.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

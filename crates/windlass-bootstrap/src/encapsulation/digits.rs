@@ -1,4 +1,9 @@
-//! Decomposes integers into small digits, for a key without special primes.
+//! Balanced digits to an odd base, for a key to the ephemeral secret without special primes.
+//!
+//! A key switch multiplies the errors of the key by the parts of what it decomposes. Either a division by
+//! special primes makes that product small afterwards, or small digits keep it small from the start.
+//! Digits take a longer key, whose modulus is Q instead of Q·P, so that a sparse secret of the same
+//! weight has more security (`docs/design/0021-an-ephemeral-key-without-special-primes.md`).
 
 /// Signed digits of an odd base 2b + 1, each of −b, .., b: `x = Σ_k x_k·(2b + 1)^k`.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,4 +1,5 @@
-//! The operations of every scheme, on noise bounds instead of ciphertexts.
+//! The operations that exact and approximate schemes share (additions, products with constants, key
+//! switches), on noise bounds instead of ciphertexts.
 
 use windlass_rlwe::Bound;
 use windlass_schemes::error::Result;

@@ -1,5 +1,16 @@
-//! Powers of two: splitting elements into elements of a subring by automorphisms and monomials,
-//! without constants.
+//! Splits elements of the slots into their coefficients with monomials, for powers of two.
+//!
+//! Packed bootstrapping removes digits of integers, so it first splits an element of degree d into
+//! its d coefficients. The usual way takes linear maps with constants, and products with constants
+//! spend capacity. For powers of two monomials suffice. Let the automorphism θ fix A and B and negate
+//! X^s. Then x = A + X^s·B has
+//!
+//! ```text
+//! x + θ(x) = 2A,   X^{−s}·(x − θ(x)) = 2B.
+//! ```
+//!
+//! A split takes one key switch if its key exists. A product with a monomial adds no noise. log2 d
+//! levels of splits give the d coefficients, each times d.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

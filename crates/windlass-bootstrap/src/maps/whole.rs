@@ -1,4 +1,5 @@
-//! The maps of the pipeline, merged.
+//! The maps between slots and coefficients of a thin and of a packed refresh, each as a product of
+//! merged stages.
 
 use std::sync::Arc;
 

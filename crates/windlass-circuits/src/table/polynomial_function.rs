@@ -1,8 +1,9 @@
 //! Functions modulo p^r that are polynomials with integer coefficients.
 //!
-//! Modulo p all are. Modulo p^r few are (x ↦ ⌊x/p⌋ is not): Newton's form Σ c_n·x(x − 1)..(x −
-//! n + 1) has its coefficients modulo p^{r−v}, v = v_p(n!), so that p^v has to divide what is missing
-//! at n, and the sum ends where v ≥ r.
+//! Modulo p every function is such a polynomial. Modulo p^r few functions are: x ↦ ⌊x/p⌋ is not. In
+//! Newton's form Σ c_n·x(x − 1)..(x − n + 1) the coefficient c_n counts modulo p^{r−v} with v =
+//! v_p(n!). So the function is such a polynomial only if p^v divides the difference between the
+//! function and the sum so far at n, for every n. The sum ends where v ≥ r.
 
 use windlass_ring::slots::PrimePower;
 use windlass_schemes::error::Result;

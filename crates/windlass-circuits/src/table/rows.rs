@@ -1,12 +1,12 @@
-//! The digits of x modulo p^r one after the other, each as precise as it is needed.
+//! Extracts the digits of x modulo p^r one after the other, each to the precision that is needed.
 //!
-//! Row j begins at y_j = (x − Σ_{i<j} p^i·w_i)/p^j modulo p, where w_i is digit i modulo p^{j−i+1}: x
-//! counts modulo p^{j+1}. What is known of a digit modulo p^a is a ciphertext modulo p^a, so that
-//! noise grows by no larger modulus than the precision asks for. To know it modulo p^c, the
-//! ciphertext is taken for one modulo p^c, of which the noise says what stands above p^a
-//! ([`Evaluator::raise_exponent`]), and a polynomial that does not look at it makes the digit precise
-//! ([`lifting`]). The table takes digits modulo p^s for an s that may be larger than r − j, where x
-//! itself ends.
+//! Row j begins at y_j = (x − Σ_{i<j} p^i·w_i)/p^j modulo p, where w_i is digit i modulo p^{j−i+1}. For
+//! this x is needed modulo p^{j+1} only. A digit that is known modulo p^a is a ciphertext modulo p^a,
+//! so its noise grows with that modulus and no larger one. To know the digit modulo p^c, c > a, the
+//! ciphertext is read as one modulo p^c. It then holds the digit plus an unknown multiple of p^a, which
+//! the noise bound covers ([`Evaluator::raise_exponent`]). A polynomial whose value does not depend on
+//! that multiple makes the digit precise ([`lifting`]). The table may need digit j modulo p^s for an s
+//! larger than r − j, the precision that x itself has there.
 
 use std::collections::{BTreeMap, BTreeSet};
 

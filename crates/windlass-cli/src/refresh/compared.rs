@@ -1,4 +1,4 @@
-//! Decrypted real numbers against those that were encrypted.
+//! Compares decrypted real numbers with those that were encrypted.
 
 use crate::error::{CliError, Result};
 use crate::report::Report;

@@ -1,4 +1,4 @@
-//! Models that were made elsewhere.
+//! Reads linear models from JSON and CSV files.
 
 use std::path::Path;
 

@@ -4,8 +4,8 @@
 //! that bring features to one size, the unit of the scores, and the parameters; it holds no weight.
 //! The unit is a power of two near the largest score that the weights allow.
 //!
-//! Encrypted rows and scores carry the schema's hash: names, constants and unit are what numbers
-//! mean, and those of another schema would make wrong scores of right ones.
+//! Encrypted rows and scores carry the schema's hash, and are refused under another schema: with other
+//! names, constants or another unit, correct numbers would give wrong scores.
 
 use std::path::Path;
 

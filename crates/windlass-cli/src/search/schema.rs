@@ -1,8 +1,10 @@
 //! The public shape of a table of vectors in a file.
 //!
-//! Version 2 says which table it is: the hash of its integers, and the names of its columns where it
-//! has any. What is asked under one schema is refused under that of another table, and so is another
-//! table. Version 1 says neither, and is taken for every table of its shape.
+//! Version 2 identifies the table by the hash of its integers, and by the names of its columns if it
+//! has any. A query under the schema of another table is refused, and so is another table.
+//!
+//! **Warning.** Version 1 has neither hash nor names, and is accepted for every table of its shape. The
+//! scores are then those of that table, and no error is returned.
 
 use std::path::Path;
 

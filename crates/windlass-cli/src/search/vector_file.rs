@@ -1,4 +1,4 @@
-//! Vectors in files.
+//! Reads vectors from CSV files and from arrays of NumPy (`.npy`).
 
 use std::path::{Path, PathBuf};
 

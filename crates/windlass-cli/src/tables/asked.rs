@@ -1,4 +1,4 @@
-//! What a question is for, where keys may be hidden.
+//! The rows that a question asks for, by number, by key or by hidden key.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Against arithmetic in double words; and how many operations the algorithm takes.
+//! Compares the reduction with arithmetic in double words, and counts its operations.
 
 use std::cell::Cell;
 

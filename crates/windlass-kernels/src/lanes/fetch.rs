@@ -1,4 +1,4 @@
-//! Fetching memory ahead of its use: a wish that changes no result.
+//! Prefetches memory into the cache, which changes the speed and no result.
 
 use super::contract::LANES;
 

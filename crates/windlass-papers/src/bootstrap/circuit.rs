@@ -1,4 +1,5 @@
-//! What made the circuit of a measured bootstrapping.
+//! The choices that determine the circuit of a measured bootstrapping: those that were requested,
+//! and those that the planner made.
 
 use serde::{Deserialize, Serialize};
 use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices, Encapsulation, EvalStage, FactorOrder, MapChoice};

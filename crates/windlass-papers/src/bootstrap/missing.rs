@@ -1,4 +1,4 @@
-//! Rows of which there is no figure under the presets as they are.
+//! Rows without a measurement under today's presets.
 
 use windlass::Scheme;
 use windlass::bootstrap::{Mode, bootstrap_preset_names};

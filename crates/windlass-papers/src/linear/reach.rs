@@ -1,4 +1,4 @@
-//! What linear maps were to reach, and what they reached.
+//! The goals of linear maps, and what was measured.
 
 use crate::goals::Goals;
 use crate::page::distinct;

@@ -1,6 +1,6 @@
-//! What others need, in units of T = 0.22 ms (a transform of 2^15 points by tfhe-ntt 0.7.1 on the
-//! machine where they were measured: one thread of a 2.5 GHz Cascade Lake). n = 2^15, Δ = 2^40, L =
-//! 9, M = 7.
+//! What sums and single operations of CKKS cost in other libraries, in units of T = 0.22 ms (a transform
+//! of 2^15 points by tfhe-ntt 0.7.1 on the machine where they were measured: one thread of a 2.5 GHz
+//! Cascade Lake). n = 2^15, Δ = 2^40, L = 9, M = 7.
 
 const T_MS: f64 = 0.22;
 

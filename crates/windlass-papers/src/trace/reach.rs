@@ -1,4 +1,4 @@
-//! What trace-type functions were to reach, and what they reached.
+//! The goals of trace-type functions, and what was measured.
 
 use super::peers;
 use super::results::{GRID, Place, Results};

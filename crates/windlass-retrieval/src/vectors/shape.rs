@@ -1,4 +1,5 @@
-//! The public shape of a table of vectors, its sizes and its price; the planner.
+//! The public description of a table of vectors, with the sizes of keys, queries and answers, and the
+//! planner that chooses the cheapest layout.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Noise bounds, compared with samples whose canonical norms are computed by the definition.
+
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass_ring::sample::{self, Gaussian};

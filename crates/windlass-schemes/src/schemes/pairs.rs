@@ -1,8 +1,9 @@
 //! Key switches of ciphertexts, once for all schemes over RLWE.
 //!
-//! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error,
-//! and what it holds. Here the polynomials are decomposed, moved, summed and divided; what happens
-//! to the metadata a scheme says by [`SchemeMetadata`]. Whatever implements it is [`Switching`].
+//! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: the bound on its error,
+//! and the content of its slots. This module decomposes, permutes, adds and divides the polynomials. A
+//! scheme implements [`SchemeMetadata`], which says what happens to the metadata, and thereby
+//! [`Switching`].
 
 use std::sync::Arc;
 

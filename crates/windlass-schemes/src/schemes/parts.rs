@@ -1,4 +1,4 @@
-//! The polynomials of a ciphertext, and what is still known of where they came from.
+//! The polynomials of a ciphertext, and the seed of the second one if it is known.
 
 use std::ops::{Deref, DerefMut};
 

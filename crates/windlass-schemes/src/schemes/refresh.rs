@@ -1,4 +1,4 @@
-//! New capacity for ciphertexts, as schemes see it: what does it is a bootstrapping.
+//! The interface through which schemes refresh ciphertexts. Bootstrapping implements it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Certificates that a client was given: authorities, and certificates of services themselves.
 //!
-//! A certificate that signs itself is the usual one of a service within a house. Those that
-//! `openssl req -x509` makes call themselves authorities, and no verifier by the rules of the web
-//! takes an authority for the certificate of a server. So one that was given and that the service
-//! shows, byte for byte, is accepted. It must be valid now, and for the name in the address if it
-//! has names. That the service has its private key, the handshake shows as ever.
+//! A service inside an organisation usually has a self-signed certificate. `openssl req -x509` marks
+//! such certificates as authorities, and a verifier by the rules of the web does not accept an
+//! authority as the certificate of a server. So a certificate that the user gave is accepted if the
+//! service presents the same bytes. It must be valid now, and for the name in the address if it has
+//! names. The handshake proves that the service has its private key, as always.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! From when until when a certificate is valid (RFC 5280, §4.1.2.5): the one field that is read here
-//! by hand, since the verifier of the web looks at it only on its way to refusing.
+//! The period in which a certificate is valid (RFC 5280, §4.1.2.5). It is parsed here, because the
+//! verifier of certificates reads it only while it refuses a certificate.
 
 /// Tags of DER (X.690).
 const SEQUENCE: u8 = 0x30;

@@ -1,4 +1,4 @@
-//! What is done to a service while others ask it.
+//! The faults that a load test causes while clients ask.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! Which rows the table had when.
+//! Records which rows the table had at which time.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};

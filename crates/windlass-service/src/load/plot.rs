@@ -1,4 +1,4 @@
-//! What a load is to be.
+//! The plan of a load test.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What came of a load.
+//! The report of a load test.
 
 use std::fmt;
 

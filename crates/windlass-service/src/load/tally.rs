@@ -1,4 +1,4 @@
-//! What clients and others have seen.
+//! Counts what the clients and the faults of a load test saw.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

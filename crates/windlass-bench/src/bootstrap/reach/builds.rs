@@ -1,5 +1,5 @@
-//! Processes of this build and of an older one: the peak of memory of each is that of its run, and
-//! both can be run in turn.
+//! Runs this build and an older one as separate processes: each has its own peak of memory, and the
+//! two can alternate.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What bootstrapping was to reach, and the verdicts on what was measured.
+//! The goals of bootstrapping, and whether the measurements meet them.
 
 use windlass_kernels::Isa;
 

@@ -1,4 +1,4 @@
-//! Several thin refreshes in one call, beside as many one by one.
+//! Several thin refreshes in one call, compared with the same number one by one.
 
 use windlass::bootstrap::{BatchPlan, BootstrapPreset, BootstrapSpec, Mode, Order};
 use windlass::schemes::Ciphertext;

@@ -1,14 +1,16 @@
-//! 1/x.
+//! 1/x by one polynomial, or by a polynomial and iterations.
 //!
-//! The polynomial P of degree d for which 1 − x·P(x) is smallest on [a, b] is known:
+//! The relative error of an approximation P of 1/x is 1 − x·P(x). The polynomial of degree d for which
+//! it is smallest on [a, b] is known:
 //!
 //! ```text
 //! 1 − x·P(x) = T_{d+1}(u)/T_{d+1}(u_0),   u = (2x − a − b)/(b − a), u_0 = −(a + b)/(b − a)
 //! ```
 //!
-//! so r = 1/|T_{d+1}(u_0)|. Goldschmidt's iteration squares e = 1 − x·y with two products and one
-//! level: y ← y·(1 + e), e ← e². So a precision is reached by one polynomial of a large degree, or by
-//! a small one and some iterations: one level more, and fewer products.
+//! so its relative error is at most 1/|T_{d+1}(u_0)|. An iteration of Goldschmidt's squares the error
+//! e = 1 − x·y with two products and one level: y ← y·(1 + e), e ← e². A precision is therefore reached
+//! by one polynomial of a large degree, or by a small one and some iterations. The second way may take
+//! one level more and fewer products. Both are planned, and the cheaper one is taken.
 
 use windlass_schemes::error::Result;
 

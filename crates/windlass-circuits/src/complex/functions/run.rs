@@ -1,4 +1,4 @@
-//! Functions on ciphertexts.
+//! Evaluates functions on ciphertexts.
 
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, SlotErrors, evaluated};

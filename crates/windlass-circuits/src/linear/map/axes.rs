@@ -1,4 +1,5 @@
-//! Coordinates on the group Z_m^* of automorphisms.
+//! Coordinates on the group Z_m^* of automorphisms: the exponents of the generators of the hypercube's
+//! dimensions, and of Frobenius.
 
 use windlass_ring::slots::SlotRing;
 

@@ -1,4 +1,4 @@
-//! What names a plan across processes.
+//! The fingerprint of a plan, which is the same in every process.
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};

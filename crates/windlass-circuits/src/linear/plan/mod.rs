@@ -1,9 +1,9 @@
 //! Plans: which way a map is evaluated, decided before anything is computed.
 //!
-//! A [`Strategy`] proposes factorings of the map's support; each is laid out as two trees of
-//! automorphisms, priced by a [`CostModel`], checked against the keys there are, and the cheapest
-//! becomes a [`LinearPlan`]. Strategies are rows of a table; anyone can add his own by
-//! [`MapStrategy`].
+//! A [`Strategy`] proposes factorings of the map's support. Each factoring is laid out as two trees of
+//! automorphisms, one applied to the input and one applied to partial sums. It is checked against the
+//! keys that exist and priced by a [`CostModel`]. The cheapest becomes a [`LinearPlan`]. Strategies are
+//! rows of a table, and a user adds one with [`MapStrategy`].
 
 mod bounds;
 mod choice;

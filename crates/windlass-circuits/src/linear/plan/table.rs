@@ -1,4 +1,4 @@
-//! The table of strategies: one row each, and nothing else to touch when one is added.
+//! The table of strategies. To add a strategy, add a row; nothing else changes.
 
 use std::str::FromStr;
 

@@ -1,4 +1,5 @@
-//! Trees of automorphisms: how a plan reaches the elements that it needs.
+//! Trees of automorphisms: the ways from the identity to the automorphisms that a plan needs, with one
+//! key for each step.
 
 use std::collections::HashMap;
 

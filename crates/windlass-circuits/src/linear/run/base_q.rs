@@ -1,7 +1,7 @@
 //! Sums in base `Q`: plans without double hoisting, and maps that need no automorphism.
 //!
-//! The same three phases as in base `QP`, with a mod-down behind every automorphism: what
-//! Halevi–Shoup 2018 measures, and what encrypted matrices need.
+//! The three phases are those in base `QP`, with a mod-down after every automorphism. Halevi–Shoup 2018
+//! measures this form, and encrypted matrices need it.
 
 use rayon::prelude::*;
 use windlass_schemes::error::Result;

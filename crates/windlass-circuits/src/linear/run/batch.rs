@@ -1,7 +1,7 @@
 //! Several ciphertexts as one: each operation is done to all of them before the next.
 //!
-//! So a map is evaluated on a list as it is on one ciphertext, and what it reads, keys above all,
-//! is read once for the list where the evaluator can do so.
+//! A map is evaluated on a list as on one ciphertext. Keys and constants are read from memory once for
+//! the list, if the evaluator can do so.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A layout at work on ciphertexts.
+//! What the stages of a run share: the layout with its inputs, and the prepared constants.
 
 use windlass_schemes::error::Result;
 use windlass_schemes::switching::Switching;

@@ -1,5 +1,5 @@
-//! What the small transforms compute on: a vector of a backend, or one lane after another where
-//! there are no vectors.
+//! The arithmetic of the small transforms: on a vector of a backend, or on one lane after another if the
+//! backend has no vectors.
 
 use crate::lanes::portable::Portable;
 use crate::lanes::{Form, LANES, Lanes, Part};

@@ -1,4 +1,8 @@
-//! Passes over memory: load a column of vectors, do several layers in registers, store.
+//! The passes of a transform over memory.
+//!
+//! A layer of butterflies does little work on each residue, so a transform that read and wrote memory
+//! once for each layer would wait for the cache. A pass loads a column of R vectors, does log2 R layers
+//! on it in registers, and stores it.
 
 use super::butterfly;
 use super::tables::{Last, Line, Tail, Words};

@@ -1,5 +1,5 @@
-//! The root table of a narrow transform, in the order in which the passes read it: that of the wide
-//! one (see `pow2/tables.rs`), so that one table serves both directions.
+//! The root table of a transform on 32-bit words, in the order in which the passes read it. The order
+//! is that of the transform on 50-bit residues (`pow2/tables.rs`), so one table serves both directions.
 
 use crate::lanes::u32_lanes::{Line, WIDTH};
 use crate::modulus::Modulus;

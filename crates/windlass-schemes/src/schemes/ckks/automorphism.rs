@@ -1,5 +1,5 @@
-//! Arithmetic, rotations and conjugation, prepared constants, and what key switches do to the
-//! metadata.
+//! CKKS in the shared engine: rotations and conjugation, constants prepared for linear maps, and the
+//! rules by which sums, products with constants and key switches change the metadata.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a refresh states of ciphertexts that it makes.
+//! Ciphertexts that a refresh makes, with the bounds that it states of them.
 
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::KeyId;

@@ -1,5 +1,5 @@
 //! Tracks the error in a ciphertext's own slots: how much came from each source, and through which
-//! automorphism.
+//! automorphism. A ciphertext may have fewer slots than its ring; these are its own.
 //!
 //! Errors of different sources are independent, so their deviations add in squares. Errors of one
 //! source may be equal, so they add directly.

@@ -1,4 +1,5 @@
-//! Decryption under an encrypted secret.
+//! Homomorphic decryption: c_0 + c_1·s, where c_0 and c_1 are public and the secret s is encrypted. The
+//! front end of a refresh takes it.
 
 use windlass_ring::{Values, norm};
 use windlass_rlwe::Bound;

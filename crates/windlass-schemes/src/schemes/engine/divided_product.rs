@@ -1,4 +1,4 @@
-//! Products of sums that are divided by p, as a [`ProductPlan`] says.
+//! Computes `(Σ·Σ + Σ)/p^k` as a [`ProductPlan`] says.
 
 use std::borrow::Cow;
 

@@ -1,10 +1,11 @@
 //! Sums with products among their terms, relinearised once.
 //!
 //! Products stay in three parts, each at the level that is best for it. They are raised to the
-//! level with the primes of all of them ([`Engine::raised_parts`]), which is exact, added there,
-//! and the sum is brought to the lowest, whose noise it has anyway: one switch and one
-//! relinearisation for all of them. Weights make up for factors: the sum has that of one of its
-//! terms, the one that leaves it the least noise.
+//! level with the primes of all of them ([`Engine::raised_parts`]), which is exact, and added there.
+//! The sum is then brought to the lowest of their levels, whose noise it has anyway. This takes one
+//! switch and one relinearisation for all of them. Terms have different correction factors, and
+//! integer weights make up for them: the sum has the factor of the term that leaves it the least
+//! noise.
 
 use std::borrow::Cow;
 

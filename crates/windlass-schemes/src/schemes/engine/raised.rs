@@ -1,9 +1,10 @@
 //! Sums at a level with the primes of all of their terms.
 //!
 //! A term of level l enters a sum of level L as `Q_L/Q_l·ε`, whose other rows are zero: a product
-//! with constants, which costs neither noise nor a transform. Whoever takes the sum brings it down,
-//! once for all of its terms, to a level that its noise asks for; terms that are brought together
-//! lower down take a switch each, and weights multiply what those round.
+//! with constants, which costs neither noise nor a transform. The operation that takes the sum
+//! brings it down once for all of its terms, to a level that suits its noise. Terms that are brought
+//! together at a lower level would take a switch each, and weights would multiply the rounding errors
+//! of these switches.
 
 use windlass_ring::kernels::Modulus;
 use windlass_ring::{Eval, Poly};

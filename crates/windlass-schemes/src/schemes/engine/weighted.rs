@@ -1,7 +1,7 @@
 //! Sums of ciphertexts with integer weights.
 //!
-//! [`NoiseRules`](super::rules::NoiseRules) says at which level terms meet and with which weights,
-//! which make up for what their factors differ by.
+//! [`NoiseRules`](super::rules::NoiseRules) says at which level the terms are added, and with which
+//! weights. The weights also make up for different correction factors of the terms.
 
 use super::rules::{Metadata, RaisedSum, WeightedSum};
 use super::{Ciphertext, Engine};

@@ -1,4 +1,5 @@
-//! Products: the level of a product, and products of sums that are divided by p.
+//! Products: at which level a product is taken, and how `(Σ·Σ + Σ)/p^k` is computed with one
+//! relinearisation.
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::Bound;
