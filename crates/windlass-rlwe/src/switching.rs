@@ -341,6 +341,29 @@ pub fn switch(
     Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, epilogue))
 }
 
+/// A key switch of x over Q_l and a division by the primes of Q_l above `level` in one rounding: with
+/// Q_k the modulus of `level`, `round((Σ digit_k((P/P_l)^{-1}·x)·(b_k, a_k) + P_l·addends)·Q_k/(P_l·Q_l))`
+/// over Q_k.
+///
+/// Cost: that of [`switch`] with 2·k forward transforms instead of 2·l, k the primes of Q_k, and two more
+/// inverse ones for each prime that is divided by.
+///
+/// # Errors
+/// As [`switch`].
+pub fn switch_divided(
+    context: &Context,
+    x: &Poly<Eval>,
+    addends: [&Poly<Eval>; 2],
+    key: &SwitchingKey,
+    level: usize,
+) -> Result<[Poly<Eval>; 2], RlweError> {
+    key.check_level(level_of(context, x), x.basis())?;
+    let (digits, factors) = (decomposition(context, x, 1), extension_factors(context, x.basis(), 1));
+    let halves = key.halves(context.gadget().skipped(x.basis()));
+    let product = Product::of_decomposition(&digits, halves).plus(addends, &factors);
+    Ok(product.divide(&context.basis(level), 1, &Epilogue::default()))
+}
+
 /// Key switches of x over Q_l that stay in base Q_l·P_l:
 /// `θ(Σ digit_k((P/P_l)^{-1}·x)·(b_k, a_k) + addend)` for each x with its addend, all of one level.
 /// Digits are never stored, and the key is read once.

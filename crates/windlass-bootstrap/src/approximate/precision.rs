@@ -1,11 +1,13 @@
 //! The scales of the sine for a precision.
 
+use std::collections::BTreeMap;
+
 use windlass_rlwe::Limits;
 use windlass_schemes::error::Result;
 
 use super::samples::Samples;
 use super::sine::Sine;
-use super::spec::{LEAST_BITS, RefreshSpec};
+use super::spec::{LEAST_BITS, MOST_BITS, RefreshSpec};
 
 impl RefreshSpec {
     /// The same with the scales of the sine for an error of 2^−bits in a slot of the message: each
@@ -41,5 +43,87 @@ impl RefreshSpec {
         }
         self.sine_scale_bits = scales;
         Ok(self)
+    }
+
+    /// The same with higher scales of the sine where its levels then drop fewer primes.
+    ///
+    /// A product at scale Δ that is rescaled to Δ' drops the bits `2·log2 Δ − log2 Δ'`. For scales of some
+    /// 60 bits that is two primes at every level. If every second scale is higher by 10 bits or so, one
+    /// prime and two take turns: a quarter of the rows less, for a modulus that is some bits larger.
+    ///
+    /// Of all scales that are as high as those of `self` at least, it takes those with the fewest primes,
+    /// then those with the fewest bits. The maps back have to bring the last one down to the scale of the
+    /// caller, with one prime each.
+    pub fn with_few_primes(mut self) -> Self {
+        let [first, least @ ..] = &self.sine_scale_bits[..] else { return self };
+        let mut chains = BTreeMap::from([(*first, Chain { primes: 0, bits: 0, scales: vec![*first] })]);
+        for &least in least {
+            let mut next: BTreeMap<u32, Chain> = BTreeMap::new();
+            for (&scale, chain) in &chains {
+                for lower in least..=2 * MOST_BITS {
+                    let Some(longer) = chain.with(2 * scale, lower) else { continue };
+                    let best = next.entry(lower).or_insert_with(|| longer.clone());
+                    if longer.cost() < best.cost() {
+                        *best = longer;
+                    }
+                }
+            }
+            chains = next;
+        }
+        let fall = self.to_coefficients.len() as u32 * MOST_BITS.saturating_sub(self.constant_bits[1]);
+        let ends = chains.into_iter().filter(|&(last, _)| last <= self.scale_bits + fall);
+        let best = ends.min_by_key(|(last, chain)| (chain.primes, chain.bits + last));
+        if let Some((_, chain)) = best {
+            self.sine_scale_bits = chain.scales;
+        }
+        self
+    }
+}
+
+/// Levels of the sine from its argument down.
+#[derive(Debug, Clone)]
+struct Chain {
+    primes: usize,
+    bits: u32,
+    scales: Vec<u32>,
+}
+
+impl Chain {
+    /// One level more, whose products have a scale of so many bits, and which is rescaled to a lower one:
+    /// none if no primes have the bits between.
+    fn with(&self, product: u32, lower: u32) -> Option<Self> {
+        let bits = product.checked_sub(lower)?;
+        let primes = bits.div_ceil(MOST_BITS);
+        let is_possible = primes > 0 && bits >= primes * LEAST_BITS;
+        let scales = || self.scales.iter().copied().chain([lower]).collect();
+        is_possible.then(|| Self { primes: self.primes + primes as usize, bits: self.bits + bits, scales: scales() })
+    }
+
+    fn cost(&self) -> (usize, u32) {
+        (self.primes, self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::tests::toy;
+    use super::*;
+
+    /// The number of primes that the levels of the sine drop, and their bits.
+    fn dropped(spec: &RefreshSpec) -> (u32, u32) {
+        let bits = || spec.sine_scale_bits.windows(2).map(|pair| 2 * pair[0] - pair[1]);
+        (bits().map(|bits| bits.div_ceil(MOST_BITS)).sum(), bits().sum())
+    }
+
+    #[test]
+    fn fewer_primes_keep_every_scale_and_end_where_the_maps_can_begin() {
+        let spec = toy(1024);
+        let few = spec.clone().with_few_primes();
+        assert!(few.sine_scale_bits.iter().zip(&spec.sine_scale_bits).all(|(few, least)| few >= least));
+        let ((before, bits), (after, more)) = (dropped(&spec), dropped(&few));
+        println!("{before} primes of {bits} bits, {after} of {more}");
+        assert!(4 * after <= 3 * before && more < bits + bits / 10, "{:?}", few.sine_scale_bits);
+        few.check().unwrap();
+        assert!(few.to_ckks().refresh_levels[..3].iter().all(|level| level.prime_bits.len() == 1));
     }
 }

@@ -83,7 +83,7 @@ fn full(precision: f64) -> Result<RefreshSpec> {
         assurance: Assurance::Secure,
         ..toy()?
     };
-    spec.with_sine_precision(precision)
+    Ok(spec.with_sine_precision(precision)?.with_few_primes())
 }
 
 /// n = 2^15, all slots: three levels and about 16 bits. There is no room for the arcsine, nor for a third
@@ -113,5 +113,5 @@ fn sparse(slots: usize) -> Result<RefreshSpec> {
     let stages = slots.ilog2() as usize;
     let halves = vec![stages.div_ceil(2), stages / 2];
     let spec = RefreshSpec { slots, to_slots: halves.clone(), to_coefficients: halves, ..full(27.0)? };
-    spec.with_sine_precision(27.0)
+    Ok(spec.with_sine_precision(27.0)?.with_few_primes())
 }

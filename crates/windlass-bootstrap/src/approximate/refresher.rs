@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_circuits::{ComplexSlots, PreparedPlan};
 use windlass_rlwe::check_same_keys;
 use windlass_schemes::error::{BootstrapError, Error, Result};
-use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
+use windlass_schemes::schemes::ckks::{Ciphertext, Engine, LazyEngine, Stated};
 use windlass_schemes::switching::Switching;
 
 use super::estimate::RefreshError;
@@ -172,7 +172,9 @@ impl Refresher {
         let (sine, engine) = (&self.plan.sine, &self.engine);
         let bound = share.min(1.0) * sine.factor() * ROOM;
         let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
-            Ok(sine.evaluate(engine, x.restated(self.stated(0.9)))?.restated(self.stated(bound)))
+            let machine = LazyEngine(engine);
+            let value = sine.evaluate(&machine, x.restated(self.stated(0.9)).into())?;
+            Ok(machine.relinearised(&value)?.restated(self.stated(bound)))
         };
         let conjugate = engine.conjugate(z)?;
         let real = evaluated(engine.add(z, &conjugate)?)?;

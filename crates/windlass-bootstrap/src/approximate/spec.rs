@@ -49,7 +49,7 @@ pub struct RefreshSpec {
 
 /// The sizes of primes.
 pub(super) const LEAST_BITS: u32 = 25;
-const MOST_BITS: u32 = 50;
+pub(super) const MOST_BITS: u32 = 50;
 
 impl RefreshSpec {
     /// The number of levels of the sine: the square of its argument, the polynomial, the doublings

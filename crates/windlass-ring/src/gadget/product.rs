@@ -17,24 +17,40 @@ enum Digits<'a> {
     Made(&'a Decomposition<'a>),
 }
 
-/// The pair (Σ_k digit_k·b_k, Σ_k digit_k·a_k), not yet evaluated.
+/// The pair (Σ_k digit_k·b_k, Σ_k digit_k·a_k), and what is added to it; not yet evaluated.
 #[derive(Debug, Clone, Copy)]
 pub struct Product<'a> {
     digits: Digits<'a>,
     halves: [&'a [Poly<Eval>]; 2],
+    addends: Option<Addends<'a>>,
+}
+
+/// Multiples of two polynomials over part of the basis, zero modulo the other primes.
+#[derive(Debug, Clone, Copy)]
+struct Addends<'a> {
+    pair: [&'a Poly<Eval>; 2],
+    /// By row of their basis.
+    factors: &'a [u64],
 }
 
 impl<'a> Product<'a> {
     /// The product with digits that are stored. The halves cover the basis of the digits.
     pub fn of_digits(digits: &'a [Poly<Eval>], halves: [&'a [Poly<Eval>]; 2]) -> Self {
         assert!(!digits.is_empty() && halves.iter().all(|half| half.len() >= digits.len()), "a pair for each digit");
-        Self { digits: Digits::Stored(digits), halves }
+        Self { digits: Digits::Stored(digits), halves, addends: None }
     }
 
     /// The product with the digits of a decomposition, each row of them used while it is in cache.
     pub fn of_decomposition(decomposition: &'a Decomposition<'a>, halves: [&'a [Poly<Eval>]; 2]) -> Self {
         assert!(halves.iter().all(|half| half.len() >= decomposition.len()), "a pair for each digit");
-        Self { digits: Digits::Made(decomposition), halves }
+        Self { digits: Digits::Made(decomposition), halves, addends: None }
+    }
+
+    /// The product plus `factor·pair`, a factor for each prime of the basis of the pair. That is part of
+    /// the basis of the digits, and zero is added modulo its other primes.
+    pub fn plus(self, pair: [&'a Poly<Eval>; 2], factors: &'a [u64]) -> Self {
+        assert!(pair.iter().all(|half| half.basis().len() == factors.len()), "a factor for each prime");
+        Self { addends: Some(Addends { pair, factors }), ..self }
     }
 
     pub(super) fn basis(&self) -> &'a Basis {
@@ -71,6 +87,10 @@ impl<'a> Product<'a> {
                 let terms = digits.iter().enumerate().map(|(k, rows)| (keys(k), rows[row]));
                 let mut sums = [PairSum { out, terms: terms.collect() }];
                 rows::dot_pairs(ring.isa(), ring.modulus(index), &mut sums);
+                let [PairSum { out, .. }] = sums;
+                if let Some(addends) = self.addends {
+                    addends.add_to(index, out);
+                }
             }
         });
     }
@@ -119,6 +139,16 @@ impl<'a> Product<'a> {
     /// the basis.
     pub fn divide(&self, keep: &Basis, factor: u64, epilogue: &Epilogue<'_, 2>) -> [Poly<Eval>; 2] {
         Division::new(self.halves[0][0].ring(), self.basis(), keep, 1, factor).apply(self, epilogue)
+    }
+}
+
+impl Addends<'_> {
+    fn add_to(&self, index: usize, out: [&mut [u64]; 2]) {
+        let ring = self.pair[0].ring();
+        let Some(row) = self.pair[0].basis().row_of(index) else { return };
+        for (out, half) in out.into_iter().zip(self.pair) {
+            rows::mul_scalar_add_assign(ring.isa(), ring.modulus(index), out, half.row(row), self.factors[row]);
+        }
     }
 }
 

@@ -228,7 +228,7 @@ impl FunctionPlan {
             let value = match &own.step {
                 Step::Polynomial { of, p } => machine.polynomial(p, &values[*of])?,
                 Step::Product(a, b) => machine.multiply(&values[*a], &values[*b])?,
-                Step::Sum { terms, constant } => summed(machine, &values, terms, *constant)?,
+                Step::Sum { terms, constant } => summed(machine, |k| values[k].clone(), terms, *constant)?,
             };
             values.push(value);
         }
@@ -239,13 +239,13 @@ impl FunctionPlan {
 /// `constant + Σ factor·v`, on any machine.
 pub(super) fn summed<M: RealArithmetic>(
     machine: &M,
-    values: &[M::Value],
+    value: impl Fn(usize) -> M::Value,
     terms: &[(usize, i64)],
     constant: f64,
 ) -> Result<M::Value> {
     let mut sum: Option<M::Value> = None;
-    for &(value, factor) in terms {
-        let term = machine.multiply_number(&values[value], factor as f64)?;
+    for &(index, factor) in terms {
+        let term = machine.multiply_number(&value(index), factor as f64)?;
         sum = Some(match sum {
             Some(sum) => machine.add(sum, &term)?,
             None => term,

@@ -1,7 +1,7 @@
 //! Evaluates functions on ciphertexts.
 
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, SlotErrors, evaluated};
+use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, LazyEngine, SlotErrors, evaluated};
 
 use super::plan::{FunctionPlan, Step, summed};
 use crate::complex::Polynomial;
@@ -45,13 +45,15 @@ impl FunctionPlan {
 
     /// The result of the last of so many steps as errors are stated.
     pub(super) fn run(&self, engine: &Engine, x: &Ciphertext, stated: &[SlotErrors]) -> Result<Ciphertext> {
-        let mut values = vec![x.clone()];
+        let (machine, mut values) = (LazyEngine(engine), vec![x.clone()]);
         for (own, errors) in self.steps.iter().zip(stated) {
             let value = match &own.step {
                 Step::Polynomial { of: 0, p } => engine.evaluate(p, &values[0])?,
                 Step::Polynomial { of, p } => polynomial(engine, p, &values[*of])?,
                 Step::Product(a, b) => engine.multiply(&values[*a], &values[*b])?,
-                Step::Sum { terms, constant } => summed(engine, &values, terms, *constant)?,
+                Step::Sum { terms, constant } => {
+                    machine.relinearised(&summed(&machine, |k| values[k].clone().into(), terms, *constant)?)?
+                }
             };
             // Beside the entries values are within the interval: it holds there, too.
             values.push(value.analysed(own.bound, *errors));
@@ -102,6 +104,9 @@ fn ones(x: &Ciphertext) -> Vec<Complex64> {
 fn polynomial(engine: &Engine, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
     match p.degree() {
         0 => engine.evaluate(p, x),
-        _ => evaluated(engine, p, engine.rescale(x)?),
+        _ => {
+            let machine = LazyEngine(engine);
+            machine.relinearised(&evaluated(&machine, p, engine.rescale(x)?.into())?)
+        }
     }
 }

@@ -254,21 +254,28 @@ impl Engine {
     }
 
     fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.check("multiply", a)?;
-        self.check("multiply", b)?;
+        let (product, third) = self.tensor("multiply", a, b)?;
+        self.relinearised("multiply", &product, [&product.parts[0], &product.parts[1], &third], product.info.clone())
+    }
+
+    /// `a·b` without its third part, and that.
+    pub(super) fn tensor(
+        &self,
+        operation: &'static str,
+        a: &Ciphertext,
+        b: &Ciphertext,
+    ) -> Result<(Ciphertext, Poly<Eval>)> {
+        self.check(operation, a)?;
+        self.check(operation, b)?;
         let (a, b) = self.factors(a, b)?;
-        let parts = tensor(&a, &b);
-        self.relinearised("multiply", &a, parts, self.multiplied(a.level(), [&a.info, &b.info]))
+        let [first, second, third] = Poly::tensor([&a.parts[0], &a.parts[1]], [&b.parts[0], &b.parts[1]], |_| 1);
+        let info = self.multiplied(a.level(), [&a.info, &b.info]);
+        Ok((a.with_parts(vec![first, second], info), third))
     }
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.refreshing(&[a], |x| self.squared(x[0]))
-    }
-
-    fn squared(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        let (a, _) = self.factors(a, a)?;
-        self.relinearised("square", &a, tensor(&a, &a), self.multiplied(a.level(), [&a.info, &a.info]))
+        self.refreshing(&[a], |x| self.product(x[0], x[0]))
     }
 
     /// What is known of a product with encoded values at a level.
@@ -311,17 +318,17 @@ impl Engine {
             .map(|count| self.context.errors().steered(2 * count, 2 * slots, magnitude) / scale)
     }
 
-    fn relinearised(
+    pub(super) fn relinearised(
         &self,
         operation: &'static str,
         like: &Ciphertext,
-        parts: [Poly<Eval>; 3],
+        [first, second, third]: [&Poly<Eval>; 3],
         info: Info,
     ) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (context, level) = (self.context.rlwe(), like.level());
-        let finish = Epilogue { addends: [Some(&parts[0]), Some(&parts[1])], automorphism: None };
-        let parts = switching::switch(context, &parts[2], 1, key, &finish)?;
+        let finish = Epilogue { addends: [Some(first), Some(second)], automorphism: None };
+        let parts = switching::switch(context, third, 1, key, &finish)?;
         let mut out = like.with_parts(parts.into(), info);
         out.add_inner_product(level, Source::Key(0));
         out.add_rounding(level);
@@ -340,11 +347,6 @@ impl Factor {
     fn beside(&self, other: &Magnitude, slots: usize) -> Magnitude {
         self.magnitude.repeated(slots).with_entries(other.repeated(slots).count())
     }
-}
-
-/// Three parts of a product.
-fn tensor(a: &Ciphertext, b: &Ciphertext) -> [Poly<Eval>; 3] {
-    Poly::tensor([&a.parts[0], &a.parts[1]], [&b.parts[0], &b.parts[1]], |_| 1)
 }
 
 impl Info {

@@ -1,12 +1,7 @@
 //! Paterson–Stockmeyer with a power basis of either kind, at least depth.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use num_complex::Complex64;
-
-use super::ciphertext::Ciphertext;
-use super::engine::Engine;
 use super::polynomial::{Polynomial, PowerBasis, doublings, is_sum};
 use crate::error::Result;
 
@@ -43,61 +38,6 @@ pub trait RealArithmetic {
     fn lowered(&self, a: &Self::Value, like: &Self::Value, rescalings: usize) -> Result<Self::Value>;
     /// `a`, which is known to be at most `bound` in absolute value in every slot.
     fn bounded(&self, a: Self::Value, bound: f64) -> Self::Value;
-}
-
-impl RealArithmetic for Engine {
-    type Value = Ciphertext;
-
-    fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.multiply(a, b)
-    }
-
-    fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.square(a)
-    }
-
-    fn multiply_number(&self, a: &Ciphertext, c: f64) -> Result<Ciphertext> {
-        self.multiply_scalar(a, Complex64::new(c, 0.0))
-    }
-
-    fn combination(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
-        self.combination(terms, constant)
-    }
-
-    fn double(&self, a: Ciphertext) -> Result<Ciphertext> {
-        self.times_integer(a, 2)
-    }
-
-    fn add(&self, a: Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(Cow::Owned(a), b, false)
-    }
-
-    fn sub(&self, a: Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(Cow::Owned(a), b, true)
-    }
-
-    fn add_number(&self, a: Ciphertext, c: f64) -> Result<Ciphertext> {
-        self.add_number(a, Complex64::new(c, 0.0), 1)
-    }
-
-    fn zero(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        Ok(self.zeroed(a))
-    }
-
-    fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.rescale(a)
-    }
-
-    fn lowered(&self, a: &Ciphertext, like: &Ciphertext, rescalings: usize) -> Result<Ciphertext> {
-        let below =
-            |level: usize| self.context.level_below(level).ok_or_else(|| self.no_level("evaluate a polynomial"));
-        let level = (0..rescalings).try_fold(like.level(), |level, _| below(level))?;
-        self.lower(a, level)
-    }
-
-    fn bounded(&self, a: Ciphertext, bound: f64) -> Ciphertext {
-        a.within(bound)
-    }
 }
 
 /// `p(x)` for a degree of 1 and more, of degree 2; x is in −1..1 for the Chebyshev basis.

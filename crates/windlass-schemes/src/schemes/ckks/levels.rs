@@ -42,7 +42,7 @@ impl Engine {
     }
 
     /// The level after one division. Errors: [`Error::LevelsExhausted`].
-    fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
+    pub(super) fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
         self.context.level_below(ct.level()).ok_or_else(|| self.no_level(operation))
     }
 

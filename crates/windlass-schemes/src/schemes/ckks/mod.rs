@@ -18,6 +18,7 @@ mod error_model;
 mod evaluation;
 mod file;
 mod flooding;
+mod lazy;
 mod levels;
 mod magnitude;
 mod operator;
@@ -39,6 +40,8 @@ pub use engine::Engine;
 pub use evaluation::{RealArithmetic, evaluated};
 #[doc(hidden)]
 pub use file::{assurance_in_words, assurance_of};
+#[doc(hidden)]
+pub use lazy::{LazyCiphertext, LazyEngine};
 pub use num_complex::Complex64;
 #[doc(hidden)]
 pub use operator::Operator;

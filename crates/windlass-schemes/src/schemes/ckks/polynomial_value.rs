@@ -7,6 +7,7 @@ use num_complex::Complex64;
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
 use super::evaluation::evaluated;
+use super::lazy::LazyEngine;
 use super::polynomial::{Polynomial, PowerBasis};
 use crate::error::{Error, Result};
 
@@ -82,7 +83,8 @@ impl Engine {
         if p.degree() == 0 {
             return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients()[0], 0.0)]);
         }
-        evaluated(self, p, x)
+        let machine = LazyEngine(self);
+        machine.relinearised(&evaluated(&machine, p, x.into())?)
     }
 
     /// x itself, or u for the Chebyshev basis.
