@@ -9,6 +9,7 @@ use windlass_schemes::schemes::ckks::{CkksContext, Complex64};
 
 use super::plan::{RefreshPlan, Stage};
 use super::samples::{Errors, Samples};
+use super::spec::MapOrder;
 use crate::encapsulation::InputModulus;
 
 /// Safety factor of the deviations: there are few samples and many slots.
@@ -58,17 +59,28 @@ impl RefreshError {
     fn of(plan: &RefreshPlan) -> Result<Self> {
         let (spec, context) = (plan.spec(), &**plan.context());
         let share = 2f64.powi(-(spec.gap_bits as i32));
-        let first = Signal::raised(plan).through(context, &plan.to_slots);
+        let before = match spec.order {
+            MapOrder::BackLast => 0.0,
+            MapOrder::BackFirst => Signal { size: 1.0, error: 0.0 }.through(context, &plan.to_coefficients).error,
+        };
+        let first = Signal::raised(plan, before).through(context, &plan.to_slots);
         // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
         let argument = first.error * std::f64::consts::SQRT_2;
         // From the result of the sine, of both parts, to slots; a map that joins them counts both.
         let both = if spec.is_joined() { 1.0 } else { std::f64::consts::SQRT_2 };
-        let gain = plan.to_coefficients.iter().map(norm).product::<f64>() * both;
+        let through = match spec.order {
+            MapOrder::BackLast => plan.to_coefficients.iter().map(norm).product::<f64>(),
+            MapOrder::BackFirst => 1.0,
+        };
+        let gain = through * both;
         let errors = Errors::of(context, spec.sine_slots(), plan.relinearisation_level());
         let samples = |argument| Samples::new(spec, errors.clone()).deviation(&plan.sine, argument);
         let (whole, inside) = (samples(argument)?, samples(0.0)?);
         let size = share * plan.sine.factor() / (2.0 * spec.slots as f64).sqrt();
-        let last = Signal { size, error: 0.0 }.through(context, &plan.to_coefficients);
+        let last = match spec.order {
+            MapOrder::BackLast => Signal { size, error: 0.0 }.through(context, &plan.to_coefficients).error,
+            MapOrder::BackFirst => 0.0,
+        };
         let angle = std::f64::consts::TAU * share;
         let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };
         let to_slots = (whole * whole - inside * inside).max(0.0).sqrt();
@@ -76,7 +88,7 @@ impl RefreshError {
         let per_slot = plan.base_modulus() / context.scale(context.base_level());
         let off = |integer: i64| (plan.sine.value(integer as f64) / plan.sine.factor()).abs();
         let rare = 2.0 * per_slot * (-spec.most()..=spec.most()).map(off).fold(0.0, f64::max);
-        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last.error, systematic, rare })
+        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last, systematic, rare })
     }
 }
 
@@ -96,8 +108,9 @@ fn norm(stage: &Stage) -> f64 {
 
 impl Signal {
     /// At the highest level: `Q_B·I` in 2s coefficients, with the errors of the switch to the ephemeral
-    /// key and its roundings, and of the mod-down at the top.
-    fn raised(plan: &RefreshPlan) -> Self {
+    /// key and its roundings, of the mod-down at the top, and of the slots before (`before`, in units of
+    /// the message there).
+    fn raised(plan: &RefreshPlan, before: f64) -> Self {
         let (spec, context) = (plan.spec(), &**plan.context());
         let (params, n) = (context.rlwe().params(), spec.n as f64);
         // Slots of as many coefficients of variance 1, in units of the message there.
@@ -108,7 +121,9 @@ impl Signal {
         let switch = log2_digit.exp2() * params.sigma() * (n / 12.0).sqrt();
         let roundings = ((2.0 + f64::from(spec.ephemeral_weight) + 2.0 * n / 3.0) / 12.0).sqrt();
         let size = plan.base_modulus() * spec.integer_variance().sqrt();
-        Self { size: slots * size, error: slots * switch.hypot(roundings) }
+        // Of slots that are sums of 2s coefficients each.
+        let earlier = before * context.scale(context.base_level()) / (2.0 * spec.slots as f64).sqrt();
+        Self { size: slots * size, error: slots * switch.hypot(roundings).hypot(earlier) }
     }
 
     fn through(self, context: &CkksContext, stages: &[Stage]) -> Self {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass_schemes::error::{Error, Result, WireError};
 use windlass_schemes::schemes::ckks::{assurance_in_words, assurance_of};
 
-use super::spec::RefreshSpec;
+use super::spec::{MapOrder, RefreshSpec};
 
 /// The longest text that is read.
 const MOST_BYTES: u64 = 1 << 16;
@@ -24,6 +24,9 @@ struct RefreshFile {
     slots: usize,
     scale_bits: u32,
     depth: usize,
+    /// Whether the maps back are the first ones.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    back_first: bool,
     gap_bits: u32,
     sine_scale_bits: Vec<u32>,
     to_slots: Vec<usize>,
@@ -64,6 +67,7 @@ impl RefreshSpec {
             slots: self.slots,
             scale_bits: self.scale_bits,
             depth: self.depth,
+            back_first: self.order == MapOrder::BackFirst,
             gap_bits: self.gap_bits,
             sine_scale_bits: self.sine_scale_bits.clone(),
             to_slots: self.to_slots.clone(),
@@ -104,6 +108,7 @@ impl RefreshSpec {
             slots: file.slots,
             scale_bits: file.scale_bits,
             depth: file.depth,
+            order: if file.back_first { MapOrder::BackFirst } else { MapOrder::BackLast },
             gap_bits: file.gap_bits,
             sine_scale_bits: file.sine_scale_bits,
             to_slots: file.to_slots,

@@ -70,6 +70,10 @@ impl Refresh<Ciphertext> for Refresher {
     /// The bits of the modulus that products may still drop: a ciphertext of the lowest level can be
     /// refreshed, but a product there cannot.
     fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
-        ct.headroom_bits()
+        ct.headroom_bits() - self.plan().input_bits()
+    }
+
+    fn levels(&self) -> usize {
+        self.plan().spec().input_levels()
     }
 }

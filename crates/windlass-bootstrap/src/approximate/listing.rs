@@ -7,6 +7,7 @@ use windlass_schemes::file_sizes;
 
 use super::plan::{self, RefreshPlan, sums_over};
 use super::refresher::RefreshStep;
+use super::spec::MapOrder;
 use crate::estimate::KeyBytes;
 use crate::explain;
 use crate::stage::{Stage, StageName};
@@ -14,24 +15,34 @@ use crate::stage::{Stage, StageName};
 impl RefreshPlan {
     /// All stages in order, with their levels and keys.
     pub fn stages(&self) -> Vec<Stage> {
-        let mut stages = vec![self.raise_stage()];
         let (inner, outer) = (self.to_slots.len(), self.to_coefficients.len());
         let to_slots = |part| StageName::CoefficientsToSlots { part, count: inner };
-        stages.extend(self.to_slots.iter().enumerate().map(|(k, stage)| self.map_stage(to_slots(k + 1), stage)));
-        stages.extend(self.sine_stages());
         let back = |part| StageName::SlotsToCoefficients { part, count: outer };
-        stages.extend(self.to_coefficients.iter().enumerate().map(|(k, stage)| self.map_stage(back(k + 1), stage)));
-        stages
+        let maps = |list: &[plan::Stage], name: &dyn Fn(usize) -> StageName| -> Vec<Stage> {
+            list.iter().enumerate().map(|(k, stage)| self.map_stage(name(k + 1), stage)).collect()
+        };
+        let mut stages = vec![self.raise_stage()];
+        stages.extend(maps(&self.to_slots, &to_slots));
+        stages.extend(self.sine_stages());
+        let maps_back = maps(&self.to_coefficients, &back);
+        match self.spec().order {
+            MapOrder::BackLast => [stages, maps_back].concat(),
+            MapOrder::BackFirst => [maps_back, stages].concat(),
+        }
     }
 
     /// The place of a step in [`Self::stages`].
     pub(super) fn place_of(&self, step: RefreshStep) -> usize {
-        let sine = 1 + self.to_slots.len();
+        let (inner, sines) = (self.to_slots.len(), self.sines());
+        let (raise, back) = match self.spec().order {
+            MapOrder::BackLast => (0, 1 + inner + sines),
+            MapOrder::BackFirst => (self.to_coefficients.len(), 0),
+        };
         match step {
-            RefreshStep::Raise => 0,
-            RefreshStep::ToSlots(k) => 1 + k,
-            RefreshStep::Sine(k) => sine + k,
-            RefreshStep::ToCoefficients(k) => sine + self.sines() + k,
+            RefreshStep::Raise => raise,
+            RefreshStep::ToSlots(k) => raise + 1 + k,
+            RefreshStep::Sine(k) => raise + 1 + inner + k,
+            RefreshStep::ToCoefficients(k) => back + k,
         }
     }
 
@@ -41,9 +52,15 @@ impl RefreshPlan {
         KeyBytes::of(self.context().rlwe().params(), levels, &self.input())
     }
 
-    /// Bits of the modulus that the products of a refreshed ciphertext may drop.
+    /// Bits of the modulus that the products of a refreshed ciphertext may drop before it is refreshed
+    /// again.
     pub fn output_bits(&self) -> f64 {
-        self.bits(self.context().top_level())
+        self.bits(self.context().top_level()) - self.input_bits()
+    }
+
+    /// Bits of the modulus that a refresh itself takes.
+    pub(super) fn input_bits(&self) -> f64 {
+        self.bits(self.input_level())
     }
 
     /// The plan in words: error, security, stages, keys.
@@ -119,7 +136,11 @@ impl RefreshPlan {
     /// Both start at the same level; the first takes the conjugate of both.
     fn sine_stages(&self) -> impl Iterator<Item = Stage> {
         let (spec, count) = (self.spec(), self.sines());
-        let [level, below] = [self.relinearisation_level(), self.to_coefficients[0].level];
+        let below = match spec.order {
+            MapOrder::BackLast => self.to_coefficients[0].level,
+            MapOrder::BackFirst => self.context().top_level(),
+        };
+        let level = self.relinearisation_level();
         let arcsine = if spec.arcsine { ", and an arcsine" } else { "" };
         let (degree, doublings) = (spec.degree, spec.doublings);
         let work = format!("a cosine by a polynomial of degree {degree}, {doublings} doublings of the angle{arcsine}");

@@ -9,6 +9,12 @@
 //! ```text
 //! raise → coefficients to slots → real and imaginary parts → sine, each → join → slots to coefficients
 //! ```
+//!
+//! or, with the maps back at the beginning ([`MapOrder::BackFirst`]),
+//!
+//! ```text
+//! slots to coefficients → raise → coefficients to slots → real and imaginary parts → sine, each → join
+//! ```
 
 mod estimate;
 mod file;
@@ -30,7 +36,7 @@ pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
 pub use presets::refresh_preset_names;
 pub use refresher::{RefreshStep, Refresher};
-pub use spec::RefreshSpec;
+pub use spec::{MapOrder, RefreshSpec};
 
 #[cfg(test)]
 mod tests;

@@ -10,8 +10,9 @@ use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::CkksContext;
 
 use super::maps::{self, Shape};
+use super::refresher::RefreshStep;
 use super::sine::Sine;
-use super::spec::RefreshSpec;
+use super::spec::{MapOrder, RefreshSpec};
 use crate::encapsulation::InputModulus;
 
 /// A map of a refresh, and the level at which it runs.
@@ -52,13 +53,17 @@ impl RefreshPlan {
         // conjugates, twice what they are.
         let raised = context.scale(context.raised_level());
         let first = raised / modulus / spec.sum_factor() / sine.range() / 2.0;
-        let last = modulus / context.scale(context.base_level()) / sine.factor();
+        let back = modulus / context.scale(context.base_level()) / sine.factor();
         let to_slots = maps::to_slots(shape, &spec.to_slots, first)?;
-        let to_coefficients = maps::to_coefficients(shape, &spec.to_coefficients, last)?;
+        let to_coefficients = maps::to_coefficients(shape, &spec.to_coefficients, back)?;
         let (to_slots, sine_level) = stages((&context, spec), to_slots, context.raised_level())?;
         let below = |level| context.level_below(level).expect("the specification has a level for each step");
-        let last_level = (0..spec.sine_depth()).fold(sine_level, |level, _| below(level));
-        let (to_coefficients, _) = stages((&context, spec), to_coefficients, last_level)?;
+        let sine_end = (0..spec.sine_depth()).fold(sine_level, |level, _| below(level));
+        let back_level = match spec.order {
+            MapOrder::BackLast => sine_end,
+            MapOrder::BackFirst => input_level(&context, spec),
+        };
+        let (to_coefficients, _) = stages((&context, spec), to_coefficients, back_level)?;
         let mut galois = BTreeMap::from([(context.conjugation_element(), sine_level)]);
         let raised_level = context.raised_level();
         galois.extend(sums_over(spec).map(|amount| (context.rotation_element(amount), raised_level)));
@@ -85,6 +90,19 @@ impl RefreshPlan {
     #[doc(hidden)]
     pub fn input(&self) -> InputModulus {
         InputModulus::at_level(self.context.base_level(), self.spec.ephemeral_special)
+    }
+
+    /// The step whose result is that of the refresh.
+    pub(super) fn last_step(&self) -> RefreshStep {
+        match self.spec.order {
+            MapOrder::BackLast => RefreshStep::ToCoefficients(self.to_coefficients.len() - 1),
+            MapOrder::BackFirst => RefreshStep::Sine(1),
+        }
+    }
+
+    /// The lowest level of a ciphertext that can be refreshed.
+    pub fn input_level(&self) -> usize {
+        input_level(&self.context, &self.spec)
     }
 
     /// Q_B.
@@ -116,6 +134,11 @@ impl RefreshPlan {
         let last = self.to_slots.last().map_or(self.context.raised_level(), |stage| stage.level);
         self.context.level_below(last).unwrap_or(last)
     }
+}
+
+/// The base, and above it the levels of the maps back if they come first.
+fn input_level(context: &CkksContext, spec: &RefreshSpec) -> usize {
+    context.base_level() + spec.input_levels()
 }
 
 /// Q_B.

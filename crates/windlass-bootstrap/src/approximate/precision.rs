@@ -7,7 +7,7 @@ use windlass_schemes::error::Result;
 
 use super::samples::Samples;
 use super::sine::Sine;
-use super::spec::{LEAST_BITS, MOST_BITS, RefreshSpec};
+use super::spec::{LEAST_BITS, MOST_BITS, MapOrder, RefreshSpec};
 
 impl RefreshSpec {
     /// The same with the scales of the sine for an error of 2^−bits in a slot of the message: each
@@ -29,14 +29,17 @@ impl RefreshSpec {
         let n = self.n as f64;
         // Of a rescaling under a uniform ternary secret, in the slots of the sine.
         let rounding = ((2 * self.sine_slots()) as f64 / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
-        // To slots: of both parts, as many sums as there are slots, in units of the message.
-        let gain = (2.0 * self.slots as f64).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
+        // Of both parts, in units of the message; a map back adds up as many as there are slots.
+        let summed = if self.order == MapOrder::BackLast { self.slots as f64 } else { 1.0 };
+        let gain = (2.0 * summed).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
         let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
         let scale = |s: &f64| (s * rounding * gain / share).log2().ceil() as u32;
         let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
-        // The maps after the sine lower the scale, and what a level drops is at least one prime.
+        // Maps after the sine lower the scale; without them it has to be the caller's. What a level drops
+        // is at least one prime.
         if let Some(last) = scales.last_mut() {
-            *last = self.scale_bits.max(*last);
+            let most = if self.order == MapOrder::BackLast { u32::MAX } else { self.scale_bits };
+            *last = self.scale_bits.max(*last).min(most);
         }
         for level in (0..scales.len() - 1).rev() {
             scales[level] = scales[level].max((scales[level + 1] + LEAST_BITS).div_ceil(2));
@@ -70,7 +73,10 @@ impl RefreshSpec {
             }
             chains = next;
         }
-        let fall = self.to_coefficients.len() as u32 * MOST_BITS.saturating_sub(self.constant_bits[1]);
+        let fall = match self.order {
+            MapOrder::BackLast => self.to_coefficients.len() as u32 * MOST_BITS.saturating_sub(self.constant_bits[1]),
+            MapOrder::BackFirst => 0,
+        };
         let ends = chains.into_iter().filter(|&(last, _)| last <= self.scale_bits + fall);
         let best = ends.min_by_key(|(last, chain)| (chain.primes, chain.bits + last));
         if let Some((_, chain)) = best {

@@ -3,7 +3,7 @@
 use windlass_rlwe::Assurance;
 use windlass_schemes::error::{Error, Result};
 
-use super::spec::RefreshSpec;
+use super::spec::{MapOrder, RefreshSpec};
 
 /// A set with its name.
 struct Preset {
@@ -47,6 +47,7 @@ fn toy() -> Result<RefreshSpec> {
         slots: 512,
         scale_bits: 40,
         depth: 3,
+        order: MapOrder::BackLast,
         gap_bits: 8,
         sine_scale_bits: Vec::new(),
         to_slots: vec![3, 3, 3],
@@ -65,9 +66,22 @@ fn toy() -> Result<RefreshSpec> {
     spec.with_sine_precision(28.0)
 }
 
-/// n = 2^16, all slots.
+/// n = 2^16, all slots, the maps back first.
 fn full(precision: f64) -> Result<RefreshSpec> {
     let spec = RefreshSpec {
+        order: MapOrder::BackFirst,
+        depth: 9,
+        constant_bits: [48, 42],
+        digits: 3,
+        special_prime_bits: vec![48; 9],
+        ..large()?
+    };
+    Ok(spec.with_sine_precision(precision)?.with_few_primes())
+}
+
+/// What the sets with n = 2^16 share.
+fn large() -> Result<RefreshSpec> {
+    Ok(RefreshSpec {
         n: 1 << 16,
         slots: 1 << 15,
         scale_bits: 42,
@@ -82,8 +96,7 @@ fn full(precision: f64) -> Result<RefreshSpec> {
         ephemeral_weight: 28,
         assurance: Assurance::Secure,
         ..toy()?
-    };
-    Ok(spec.with_sine_precision(precision)?.with_few_primes())
+    })
 }
 
 /// n = 2^15, all slots: three levels and about 16 bits. There is no room for the arcsine, nor for a third
@@ -103,15 +116,15 @@ fn half() -> Result<RefreshSpec> {
         ephemeral_special: 1,
         special_prime_bits: vec![50; 3],
         digits: 7,
-        ..full(27.0)?
+        ..large()?
     };
     spec.with_sine_precision(17.0)
 }
 
-/// The same with fewer slots.
+/// n = 2^16 with fewer slots.
 fn sparse(slots: usize) -> Result<RefreshSpec> {
     let stages = slots.ilog2() as usize;
     let halves = vec![stages.div_ceil(2), stages / 2];
-    let spec = RefreshSpec { slots, to_slots: halves.clone(), to_coefficients: halves, ..full(27.0)? };
-    Ok(spec.with_sine_precision(27.0)?.with_few_primes())
+    let spec = RefreshSpec { slots, to_slots: halves.clone(), to_coefficients: halves, ..large()? };
+    spec.with_sine_precision(27.0)
 }

@@ -13,6 +13,7 @@ use super::estimate::RefreshError;
 use super::keys::RefreshKeys;
 use super::plan::{RefreshPlan, Stage, sums_over};
 use super::raise::raised;
+use super::spec::MapOrder;
 
 /// A step of a refresh that is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,23 +99,34 @@ impl Refresher {
         let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
         let (spec, base_level) = (plan.spec(), context.base_level());
         let magnitude = self.checked_magnitude(ciphertext)?;
-        let base = engine.lower(ciphertext, base_level)?;
+        let input = engine.lower(ciphertext, plan.input_level())?;
+        let share = magnitude * context.scale(base_level) / plan.base_modulus();
+        let bound = share.min(1.0) * plan.sine.factor() * ROOM;
+        // Once the result is there, it is too late to stop.
+        let last = plan.last_step();
+        let mut done = |step| if step == last { Ok(()) } else { done(step) };
+        let back = |x: Ciphertext, done: &mut dyn FnMut(RefreshStep) -> Result<()>| {
+            self.mapped(x, &plan.to_coefficients, &self.to_coefficients, &mut |k| done(RefreshStep::ToCoefficients(k)))
+        };
+        let base = match spec.order {
+            MapOrder::BackLast => input.clone(),
+            MapOrder::BackFirst => back(input.clone(), &mut done)?,
+        };
         let raised = self.raise(&base)?;
         done(RefreshStep::Raise)?;
         let z = self.mapped(raised, &plan.to_slots, &self.to_slots, &mut |k| done(RefreshStep::ToSlots(k)))?;
         let z = z.restated(self.stated(1.0));
-        let share = magnitude * context.scale(base_level) / plan.base_modulus();
-        let joined = self.sawtooth(&z, share, &mut |k| done(RefreshStep::Sine(k)))?;
-        let mut after =
-            |k| if k + 1 < spec.to_coefficients.len() { done(RefreshStep::ToCoefficients(k)) } else { Ok(()) };
-        let out = self.mapped(joined, &plan.to_coefficients, &self.to_coefficients, &mut after)?;
-        // The result is there: it is too late to stop.
-        let _ = observe(RefreshStep::ToCoefficients(spec.to_coefficients.len() - 1));
+        let joined = self.sawtooth(&z, bound, &mut |k| done(RefreshStep::Sine(k)))?;
+        let out = match spec.order {
+            MapOrder::BackLast => back(joined, &mut done)?,
+            MapOrder::BackFirst => joined,
+        };
+        let _ = observe(last);
         let systematic = self.error.systematic_at(magnitude, spec.arcsine);
         // Of all slots of the ring, that of a subring has the smallest errors.
         let whole = ((spec.n / 2) as f64 / spec.sine_slots() as f64).sqrt();
         let random = self.error.deviation();
-        Ok(out.refreshed_from(&base, [random + systematic, random * whole + systematic], self.error.rare))
+        Ok(out.refreshed_from(&input, [random + systematic, random * whole + systematic], self.error.rare))
     }
 
     /// What [`Self::refresh`] refuses before any work.
@@ -123,7 +135,7 @@ impl Refresher {
     /// [`Error::ContextMismatch`], [`Error::OtherKeyPair`]; [`Error::SlotCount`] for more slots than the
     /// plan is for; [`BootstrapError::BoundTooLarge`] if the bound on the values exceeds
     /// [`RefreshPlan::most`]; [`Error::LevelsExhausted`] for a product at the lowest level that was not
-    /// rescaled.
+    /// rescaled, and for a ciphertext below [`RefreshPlan::input_level`].
     pub fn check(&self, ciphertext: &Ciphertext) -> Result<()> {
         self.checked_magnitude(ciphertext).map(drop)
     }
@@ -132,7 +144,12 @@ impl Refresher {
     /// all of them, those beside the entries too.
     fn checked_magnitude(&self, ciphertext: &Ciphertext) -> Result<f64> {
         // Of another context, or with no level for its own rescaling.
-        self.engine.rescaled_level(ciphertext)?;
+        let level = self.engine.rescaled_level(ciphertext)?;
+        if level < self.plan.input_level() {
+            let (needed, left) = (self.plan.spec().input_levels(), level - self.plan.context().base_level());
+            let depth = self.plan.context().spec().depth;
+            return Err(Error::LevelsExhausted { operation: "refresh", depth, needed, left });
+        }
         let slots = self.plan.spec().slots;
         if ciphertext.slots() > slots {
             return Err(Error::SlotCount { got: ciphertext.slots(), most: slots });
@@ -167,10 +184,9 @@ impl Refresher {
     }
 
     /// `t − I` of the real parts, and of the imaginary ones if they are not beside them, times the
-    /// factor of the sine; `share` bounds it.
-    fn sawtooth(&self, z: &Ciphertext, share: f64, done: &mut dyn FnMut(usize) -> Result<()>) -> Result<Ciphertext> {
+    /// factor of the sine, which is at most `bound`.
+    fn sawtooth(&self, z: &Ciphertext, bound: f64, done: &mut dyn FnMut(usize) -> Result<()>) -> Result<Ciphertext> {
         let (sine, engine) = (&self.plan.sine, &self.engine);
-        let bound = share.min(1.0) * sine.factor() * ROOM;
         let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
             let machine = LazyEngine(engine);
             let value = sine.evaluate(&machine, x.restated(self.stated(0.9)).into())?;
@@ -196,6 +212,9 @@ impl Refresher {
         done: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Ciphertext> {
         for (k, (stage, prepared)) in stages.iter().zip(prepared).enumerate() {
+            // At the lowest levels a bound on the slots of a partial map would not fit, but the coefficients
+            // are never larger than the message: nothing is stated in between.
+            x = x.restated(self.stated(TINY));
             x = self.engine.rescale(&stage.plan.apply(prepared, &self.engine, &x)?)?;
             done(k)?;
         }

@@ -164,8 +164,8 @@ impl RealArithmetic for Samples<'_> {
         self.add_number(sum, constant)
     }
 
-    fn double(&self, a: Numbers) -> Result<Numbers> {
-        Ok(self.each(&a, a.level, |_, x| 2.0 * x))
+    fn times(&self, a: Numbers, k: i64) -> Result<Numbers> {
+        Ok(self.each(&a, a.level, |_, x| k as f64 * x))
     }
 
     fn add(&self, a: Numbers, b: &Numbers) -> Result<Numbers> {

@@ -23,6 +23,8 @@ pub(super) struct Sine {
     /// γ of the doublings, in their order.
     subtracted: Vec<f64>,
     arcsine: bool,
+    /// What the result is multiplied by at its end.
+    gain: f64,
 }
 
 impl Sine {
@@ -42,7 +44,8 @@ impl Sine {
         let coefficients = fitted(spec, range);
         let scaled: Vec<f64> = coefficients.iter().map(|c| c * scale).collect();
         let polynomial = Polynomial::chebyshev(&scaled, -1.0, 1.0)?;
-        Ok(Self { range, polynomial, subtracted, arcsine: spec.arcsine })
+        let sine = Self { range, polynomial, subtracted, arcsine: spec.arcsine, gain: 1.0 };
+        Ok(Self { gain: spec.gain(sine.factor()), ..sine })
     }
 
     /// K: slots hold t/K when [`Self::evaluate`] takes them.
@@ -53,7 +56,7 @@ impl Sine {
     /// What the result is divided by to give `t − I`.
     pub fn factor(&self) -> f64 {
         let angle = std::f64::consts::TAU;
-        if self.arcsine { angle / 6f64.sqrt() } else { angle }
+        self.gain * if self.arcsine { angle / 6f64.sqrt() } else { angle }
     }
 
     /// On slots t/K; the result is [`Self::factor`] times `t − I`, of degree 1.
@@ -62,20 +65,22 @@ impl Sine {
     /// Those of products.
     pub fn evaluate<M: RealArithmetic>(&self, machine: &M, x: M::Value) -> Result<M::Value> {
         let u = machine.bounded(machine.add_number(x, -0.25 / self.range)?, 1.0);
-        let square = machine.add_number(machine.double(machine.square(&u)?)?, -1.0)?;
+        let square = machine.add_number(machine.times(machine.square(&u)?, 2)?, -1.0)?;
         let v = machine.rescale(&machine.bounded(square, 1.0))?;
         let mut bound = self.polynomial_bound();
-        let mut y = machine.rescale(&machine.bounded(evaluated(machine, &self.polynomial, v)?, bound))?;
+        let mut y = machine.bounded(evaluated(machine, &self.polynomial, v)?, bound);
         for &gamma in &self.subtracted {
             bound = gamma * ROOM;
-            let difference = machine.add_number(machine.square(&y)?, -gamma)?;
-            y = machine.rescale(&machine.bounded(difference, bound))?;
+            let difference = machine.add_number(machine.square(&machine.rescale(&y)?)?, -gamma)?;
+            y = machine.bounded(difference, bound);
         }
-        if !self.arcsine {
-            return Ok(y);
+        if self.arcsine {
+            let sine = machine.rescale(&y)?;
+            let square = machine.rescale(&machine.add_number(machine.square(&sine)?, 1.0)?)?;
+            y = machine.multiply(&sine, &square)?;
         }
-        let square = machine.rescale(&machine.add_number(machine.square(&y)?, 1.0)?)?;
-        machine.rescale(&machine.multiply(&y, &square)?)
+        // Errors of this rescaling are not multiplied.
+        machine.rescale(&machine.times(y, self.gain as i64)?)
     }
 
     /// What the polynomial stays below.
@@ -91,7 +96,7 @@ impl Sine {
         for &gamma in &self.subtracted {
             y = y * y - gamma;
         }
-        if self.arcsine { y + y * y * y } else { y }
+        self.gain * if self.arcsine { y + y * y * y } else { y }
     }
 }
 

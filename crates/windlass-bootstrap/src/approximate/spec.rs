@@ -4,6 +4,20 @@ use windlass_rlwe::{Assurance, Limits, SecretDistribution};
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
 
+/// Where the maps from slots to coefficients are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MapOrder {
+    /// At the end, on what the sine gives. A ciphertext without levels can be refreshed, and fewer than
+    /// n/2 slots take one sine instead of two.
+    #[default]
+    BackLast,
+    /// At the beginning, on the lowest levels of the caller: a ciphertext that is refreshed has as many
+    /// levels left as there are maps. They take a tenth of the time there, and the sine acts on the slots
+    /// themselves, whose errors are then not added up by a map: its scales are lower by 8 bits at
+    /// n = 2^16. For all n/2 slots.
+    BackFirst,
+}
+
 /// The parameters of a refresh of CKKS.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefreshSpec {
@@ -14,8 +28,11 @@ pub struct RefreshSpec {
     pub slots: usize,
     /// log2 of the scale Δ of the caller's levels.
     pub scale_bits: u32,
-    /// The number of rescalings that a refreshed ciphertext has room for.
+    /// The number of rescalings that a refreshed ciphertext has room for, before those that the next
+    /// refresh takes.
     pub depth: usize,
+    /// Where the maps from slots to coefficients are.
+    pub order: MapOrder,
     /// log2(Q_B/Δ): a message of absolute value 1 takes the share 2^−gap_bits of the modulus.
     pub gap_bits: u32,
     /// log2 of the scale of each level of the sine, from that of its argument to that of its result:
@@ -70,6 +87,10 @@ impl RefreshSpec {
         }
         let least = Limits::at_least(self.scale_bits).with("that of the caller's levels");
         least.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?;
+        if self.order == MapOrder::BackFirst {
+            let exactly = Limits::at_most(self.scale_bits).with("that of the caller's levels, which are next");
+            exactly.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?;
+        }
         for pair in self.sine_scale_bits.windows(2) {
             let least = Limits::at_least((pair[1] + LEAST_BITS).div_ceil(2)).with("or its level would drop no prime");
             least.check("the scale of a level of the sine in bits", pair[0])?;
@@ -101,9 +122,30 @@ impl RefreshSpec {
         }
         check_groups("the number of maps to slots", &self.to_slots)?;
         check_groups("the number of maps to coefficients", &self.to_coefficients)?;
+        if self.order == MapOrder::BackFirst && self.is_joined() {
+            let reason = "maps back at the beginning are for all n/2 slots: choose slots = n/2, or maps at the end";
+            return Err(Error::NoParameters { reason: reason.into() });
+        }
         let (maps, bits) = (self.to_slots.len(), self.to_slots.len() as u32 * self.constant_bits[0]);
         let most = Limits::at_most(split(bits).len()).with("as many as there are primes for their constants");
         Ok(most.check("the number of maps to slots", maps)?)
+    }
+
+    /// How many levels of the caller a refresh takes.
+    pub fn input_levels(&self) -> usize {
+        match self.order {
+            MapOrder::BackLast => 0,
+            MapOrder::BackFirst => self.to_coefficients.len(),
+        }
+    }
+
+    /// An integer that the result of the sine is multiplied by, before its last rescaling: where slots
+    /// hold the message then, it is what brings the share 2^−gap_bits of the modulus back to the whole.
+    pub(super) fn gain(&self, factor: f64) -> f64 {
+        match self.order {
+            MapOrder::BackLast => 1.0,
+            MapOrder::BackFirst => (f64::from(self.gap_bits).exp2() / factor).round().max(1.0),
+        }
     }
 
     /// Whether one ciphertext holds both the real and the imaginary parts of the slots.
@@ -136,7 +178,7 @@ impl RefreshSpec {
         CkksSpec {
             n: self.n,
             scale_bits: self.scale_bits,
-            depth: self.depth,
+            depth: self.depth + self.input_levels(),
             base_prime_bits: split(self.scale_bits + self.gap_bits),
             special_prime_bits: self.special_prime_bits.clone(),
             digits: self.digits,
@@ -146,9 +188,13 @@ impl RefreshSpec {
         }
     }
 
-    /// From the lowest up: slots to coefficients, the sine, coefficients to slots.
+    /// From the lowest up, above those of the caller: slots to coefficients at the end, the sine,
+    /// coefficients to slots.
     fn levels(&self) -> Vec<RefreshLevel> {
-        let mut levels = self.lower_map();
+        let mut levels = match self.order {
+            MapOrder::BackLast => self.lower_map(),
+            MapOrder::BackFirst => Vec::new(),
+        };
         // A product at scale Δ' that is rescaled to Δ: the primes between are Δ'²/Δ.
         let sine = self.sine_scale_bits.windows(2).rev().map(|pair| 2 * pair[0] - pair[1]);
         levels.extend(sine.map(|bits| RefreshLevel { prime_bits: split(bits), scale_bits: None }));
@@ -209,6 +255,12 @@ pub(super) mod tests {
     /// A set without security.
     pub fn toy(n: usize) -> RefreshSpec {
         sparse(n, n / 2)
+    }
+
+    /// All slots, with the maps back at the beginning.
+    pub fn back_first(n: usize) -> RefreshSpec {
+        let spec = RefreshSpec { order: MapOrder::BackFirst, constant_bits: [48, 40], ..toy(n) };
+        spec.with_sine_precision(28.0).unwrap().with_few_primes()
     }
 
     /// The same with fewer slots.

@@ -103,7 +103,7 @@ pub fn encrypt(set: (String, RefreshSpec), args: &EncryptArgs, quiet: bool) -> R
 /// Gives the size of the file.
 fn make_ciphertext(setup: &Setup, key: &KeyFile<'_>, message: &[f64], out: &Path) -> Result<u64> {
     let (context, files) = (&setup.context, setup.files());
-    let (message, base) = (complex(message), context.ckks().base_level());
+    let (message, base) = (complex(message), setup.plan.input_level());
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let ciphertext = match key {
         KeyFile::Secret(file) => {

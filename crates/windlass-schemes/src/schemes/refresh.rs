@@ -23,6 +23,11 @@ pub trait Refresh<C>: Send + Sync {
     /// there is no noise.
     fn headroom_bits(&self, ciphertext: &C) -> f64;
 
+    /// The levels that a refresh itself takes of a ciphertext that has levels (CKKS).
+    fn levels(&self) -> usize {
+        0
+    }
+
     /// The ciphertext as it is if `bits` may be spent on it, otherwise refreshed. A circuit that calls
     /// this before each step never runs out.
     ///
@@ -59,6 +64,10 @@ impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
 
     fn headroom_bits(&self, ciphertext: &C) -> f64 {
         (**self).headroom_bits(ciphertext)
+    }
+
+    fn levels(&self) -> usize {
+        (**self).levels()
     }
 }
 

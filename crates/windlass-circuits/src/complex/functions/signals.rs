@@ -269,8 +269,8 @@ impl RealArithmetic for Signals<'_> {
         self.add_number(sum.expect("one term at least"), constant)
     }
 
-    fn double(&self, a: Signal) -> Result<Signal> {
-        Ok(a.times(2.0, a.degree))
+    fn times(&self, a: Signal, k: i64) -> Result<Signal> {
+        Ok(a.times(k as f64, a.degree))
     }
 
     fn add(&self, a: Signal, b: &Signal) -> Result<Signal> {

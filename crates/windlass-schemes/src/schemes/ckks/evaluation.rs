@@ -22,8 +22,8 @@ pub trait RealArithmetic {
     fn multiply_number(&self, a: &Self::Value, c: f64) -> Result<Self::Value>;
     /// `constant + Σ c_k·a_k`, the a_k of one level and not products.
     fn combination(&self, terms: &[(&Self::Value, f64)], constant: f64) -> Result<Self::Value>;
-    /// `2·a`, without a rescaling.
-    fn double(&self, a: Self::Value) -> Result<Self::Value>;
+    /// `k·a` for an integer, without a rescaling.
+    fn times(&self, a: Self::Value, k: i64) -> Result<Self::Value>;
     /// `a + b`.
     fn add(&self, a: Self::Value, b: &Self::Value) -> Result<Self::Value>;
     /// `a − b`.
@@ -80,7 +80,7 @@ impl<'a, M: RealArithmetic> Evaluation<'a, M> {
         let power = match self.p.basis() {
             PowerBasis::Monomial => product,
             PowerBasis::Chebyshev { .. } => {
-                let double = machine.double(product)?;
+                let double = machine.times(product, 2)?;
                 let lower = match a - b {
                     0 => machine.add_number(double, -1.0)?,
                     difference => machine.sub(double, &self.made[&difference])?,

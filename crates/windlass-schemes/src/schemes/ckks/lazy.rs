@@ -125,11 +125,14 @@ impl RealArithmetic for LazyEngine<'_> {
         Ok(self.0.combination(&terms, constant)?.into())
     }
 
-    fn double(&self, mut a: LazyCiphertext) -> Result<LazyCiphertext> {
-        if let Some(third) = &mut a.third {
-            third.mul_scalar_assign(|q| q.reduce(2));
+    fn times(&self, mut a: LazyCiphertext, k: i64) -> Result<LazyCiphertext> {
+        if k == 1 {
+            return Ok(a);
         }
-        a.map(|ct| self.0.times_integer(ct, 2))
+        if let Some(third) = &mut a.third {
+            third.mul_scalar_assign(|q| q.reduce_i64(k));
+        }
+        a.map(|ct| self.0.times_integer(ct, k))
     }
 
     fn add(&self, a: LazyCiphertext, b: &LazyCiphertext) -> Result<LazyCiphertext> {

@@ -21,13 +21,19 @@ impl Engine {
         Self { refresher: None, ..self.clone() }
     }
 
+    /// The products in sequence that a ciphertext has room for, with what a refresh takes kept for it.
+    fn products_before_refresh(&self, ct: &Ciphertext) -> usize {
+        let kept = AutoRefresh::refresher(self).map_or(0, Refresh::levels);
+        ct.products_left().saturating_sub(kept)
+    }
+
     /// A factor with so many products in sequence left. One with fewer is refreshed, if the engine
     /// refreshes.
     ///
     /// # Errors
     /// As [`Self::at_least`].
     pub(super) fn with_depth<'a>(&self, ct: &'a Ciphertext, products: usize) -> Result<Cow<'a, Ciphertext>> {
-        match ct.products_left() < products {
+        match self.products_before_refresh(ct) < products {
             true => self.at_least(ct, self.context.top_level()),
             false => Ok(Cow::Borrowed(ct)),
         }
@@ -56,7 +62,9 @@ impl Engine {
     #[doc(hidden)]
     pub fn level_with_depth(&self, ct: &Ciphertext, rescalings: usize) -> Result<usize> {
         match AutoRefresh::refresher(self) {
-            Some(refresher) if ct.products_left() < rescalings && refresher.headroom_bits(ct).is_finite() => {
+            Some(refresher)
+                if self.products_before_refresh(ct) < rescalings && refresher.headroom_bits(ct).is_finite() =>
+            {
                 Ok(self.context.top_level())
             }
             _ => self.rescaled_level(ct),
