@@ -68,14 +68,7 @@ fn toy() -> Result<RefreshSpec> {
 
 /// n = 2^16, all slots, the maps back first.
 fn full(precision: f64) -> Result<RefreshSpec> {
-    let spec = RefreshSpec {
-        order: MapOrder::BackFirst,
-        depth: 9,
-        constant_bits: [48, 42],
-        digits: 3,
-        special_prime_bits: vec![48; 9],
-        ..large()?
-    };
+    let spec = RefreshSpec { order: MapOrder::BackFirst, depth: 10, constant_bits: [50, 42], ..large()? };
     Ok(spec.with_sine_precision(precision)?.with_few_primes())
 }
 

@@ -84,8 +84,8 @@ fn errors(before: &[Complex64], after: &[Complex64]) -> (f64, f64, f64) {
     (-mean(|x| x * x).sqrt().log2(), -worst.log2(), -mean(|x| *x).log2())
 }
 
-/// A set with security, the largest unless `WINDLASS_REFRESH` names another: precision, and seconds by
-/// step. Takes 9 GB.
+/// A set with security, the largest unless `WINDLASS_REFRESH` names another or a file with one: precision,
+/// and seconds by step. Takes 9 GB.
 #[test]
 fn full_size() {
     if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
@@ -93,7 +93,10 @@ fn full_size() {
     }
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let name = std::env::var("WINDLASS_REFRESH").unwrap_or("refresh_n65536".into());
-    let spec = RefreshSpec::preset(&name).unwrap();
+    let spec = match std::fs::read_to_string(&name) {
+        Ok(text) => RefreshSpec::from_json(&text).unwrap(),
+        Err(_) => RefreshSpec::preset(&name).unwrap(),
+    };
     let clock = Instant::now();
     let (decryptor, refresher) = parties(&spec, &mut rng);
     let (plan, context) = (refresher.plan(), refresher.plan().context());

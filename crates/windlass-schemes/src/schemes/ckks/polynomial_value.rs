@@ -68,7 +68,7 @@ impl Engine {
     pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
         let needed = p.depth() + usize::from(p.clears(x));
         // Once at most, before anything: a polynomial that is deeper is refused.
-        let fresh = if needed <= self.context.spec().depth { self.with_depth(x, needed)? } else { Cow::Borrowed(x) };
+        let fresh = if needed <= self.reach() { self.with_depth(x, needed)? } else { Cow::Borrowed(x) };
         self.plain().value(p, &fresh).map_err(|error| match error {
             Error::LevelsExhausted { depth, .. } => {
                 let (operation, left) = ("evaluate a polynomial", x.products_left());

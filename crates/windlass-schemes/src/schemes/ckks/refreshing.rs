@@ -21,10 +21,19 @@ impl Engine {
         Self { refresher: None, ..self.clone() }
     }
 
-    /// The products in sequence that a ciphertext has room for, with what a refresh takes kept for it.
+    /// The levels that are kept for the next refresh.
+    fn kept(&self) -> usize {
+        AutoRefresh::refresher(self).map_or(0, Refresh::levels)
+    }
+
+    /// The rescalings that a fresh ciphertext has room for, with what a refresh takes kept for it.
+    pub(super) fn reach(&self) -> usize {
+        self.context.spec().depth.saturating_sub(self.kept())
+    }
+
+    /// The products in sequence that a ciphertext has room for, likewise.
     fn products_before_refresh(&self, ct: &Ciphertext) -> usize {
-        let kept = AutoRefresh::refresher(self).map_or(0, Refresh::levels);
-        ct.products_left().saturating_sub(kept)
+        ct.products_left().saturating_sub(self.kept())
     }
 
     /// A factor with so many products in sequence left. One with fewer is refreshed, if the engine

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use windlass::bootstrap::approximate::{RefreshPlan, RefreshSpec};
+use windlass::bootstrap::approximate::{MapOrder, RefreshPlan, RefreshSpec};
 use windlass::circuits::complex::{Polynomial, SlotSums};
 use windlass::circuits::{MatrixPlan, MatrixSpec, TracePlan, TraceSpec};
 use windlass::needs::{KeyLevel, KeyRequest, Products};
@@ -11,17 +11,13 @@ use windlass::schemes::ckks::{self, Ciphertext};
 use windlass::{Approximate, Circuit, Client, Context, Error, NeedsKeys, Result, Server};
 
 /// n = 64 with all slots.
-fn context() -> Context<Approximate> {
+fn toy() -> RefreshSpec {
     let toy = RefreshSpec::preset("insecure_toy_refresh_1024").unwrap();
-    let spec = RefreshSpec {
-        n: 64,
-        slots: 32,
-        to_slots: vec![3, 2],
-        to_coefficients: vec![3, 2],
-        ephemeral_weight: 16,
-        ..toy
-    };
-    Context::refreshing(&spec).unwrap()
+    RefreshSpec { n: 64, slots: 32, to_slots: vec![3, 2], to_coefficients: vec![3, 2], ephemeral_weight: 16, ..toy }
+}
+
+fn context() -> Context<Approximate> {
+    Context::refreshing(&toy()).unwrap()
 }
 
 fn sides(context: &Context<Approximate>, needs: [&dyn NeedsKeys; 3]) -> (Client<Approximate>, Server<Approximate>) {
@@ -75,6 +71,32 @@ fn operations_refresh_their_operands() {
         &server.multiply_real(&many, 1.0 / 1024.0).unwrap(),
         &values().iter().map(|x| x * 300.0 / 1024.0).collect::<Vec<_>>(),
     );
+}
+
+/// A refresh takes two of five levels: every result keeps them.
+#[test]
+fn results_keep_the_levels_that_a_refresh_takes() {
+    let spec = RefreshSpec { order: MapOrder::BackFirst, ..toy() }.with_sine_precision(28.0).unwrap();
+    let context = Context::refreshing(&spec.with_few_primes()).unwrap();
+    let refresh = context.refresh().unwrap();
+    let cubic = Polynomial::monomial(&[0.25, -0.5, 0.0, 0.25]).unwrap();
+    let (client, server) = sides(&context, [&refresh, &cubic, &context.conjugation()]);
+    let near: Vec<f64> = (0..32).map(|k| 1.0 - k as f64 / 10_000.0).collect();
+    let (mut x, mut expected) = (client.encrypt(&near).unwrap(), near);
+    for _ in 0..8 {
+        x = server.square(&x).unwrap();
+        expected.iter_mut().for_each(|x| *x *= *x);
+        assert!(x.products_left() >= 2);
+    }
+    check(&client, &x, &expected);
+    let low = server.engine().lower(&client.encrypt(&values()).unwrap(), refresh.input_level()).unwrap();
+    let cubed: Vec<f64> = values().iter().map(|x| 0.25 - 0.5 * x + 0.25 * x * x * x).collect();
+    let cubes = server.apply(&cubic, &low).unwrap();
+    check(&client, &cubes, &cubed);
+    assert!(cubes.products_left() >= 2);
+    let spent = spent(&client, &server, &values());
+    let error = server.refresh(&spent).unwrap_err();
+    assert_eq!(error, Error::LevelsExhausted { operation: "refresh", depth: 5, needed: 2, left: 0 });
 }
 
 #[test]
