@@ -11,6 +11,7 @@ use windlass::schemes::{Ciphertext, ckks};
 use windlass::wire::{CiphertextList, Stored};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::either::on_kind;
 use crate::elementwise::{self, Operand};
 use crate::error::{of_file, plain};
 use crate::handle::ServerKind;
@@ -20,7 +21,7 @@ use crate::reduce::{self, Axes};
 use crate::refresh;
 use crate::runtime::quick;
 use crate::server::PyServer;
-use crate::setting::{Kind, PyContext};
+use crate::setting::PyContext;
 
 impl PyCiphertext {
     /// The least that a server tells of its exact ciphertexts; `None` for approximate ones.
@@ -98,10 +99,7 @@ impl PyCiphertext {
     /// of the context.
     #[getter]
     fn level(&self) -> usize {
-        match &*self.parts {
-            Parts::Exact(list) => list.iter().map(Ciphertext::level).min().unwrap_or(0),
-            Parts::Approximate(list) => list.iter().map(ckks::Ciphertext::level).min().unwrap_or(0),
-        }
+        on_kind!(&*self.parts, list => list.iter().map(|ct| ct.level()).min().unwrap_or(0))
     }
 
     /// For BGV and BFV, how many bits the noise may still grow. For CKKS, the bits of precision
@@ -434,18 +432,14 @@ impl PyCiphertext {
             ));
         }
         let shape = [self.layout.rows, self.layout.length];
-        let written = quick(py, || match (&self.setting.kind, &*self.parts) {
-            (Kind::Exact(context), Parts::Exact(list)) if single => context.save(&path, &list[0]),
-            (Kind::Approximate(context), Parts::Approximate(list)) if single => context.save(&path, &list[0]),
-            (Kind::Exact(context), Parts::Exact(list)) => {
+        let written = quick(py, || {
+            on_kind!((&self.setting.kind, &*self.parts), (context, list) => {
+                if single {
+                    return context.save(&path, &list[0]);
+                }
                 let stored = list.iter().cloned().map(Stored::new).collect();
                 context.save(&path, &CiphertextList::new(shape, self.number_kind(), stored)?)
-            }
-            (Kind::Approximate(context), Parts::Approximate(list)) => {
-                let stored = list.iter().cloned().map(Stored::new).collect();
-                context.save(&path, &CiphertextList::new(shape, self.number_kind(), stored)?)
-            }
-            _ => unreachable!("contexts and ciphertexts are of one kind"),
+            })
         });
         written.map_err(|error| of_file(py, error, &path))
     }

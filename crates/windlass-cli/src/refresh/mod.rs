@@ -6,8 +6,10 @@ mod approximate_setup;
 mod args;
 mod compared;
 mod describe;
+mod files;
 mod setup;
 mod steps;
+mod timing;
 
 pub use args::RefreshArgs;
 
