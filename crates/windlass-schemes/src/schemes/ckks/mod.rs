@@ -27,6 +27,7 @@ mod raised;
 mod refreshing;
 mod slot_error;
 mod slot_errors;
+mod text;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
@@ -37,8 +38,6 @@ pub use context::{CkksContext, CkksSpec, RefreshLevel};
 pub use engine::Engine;
 #[doc(hidden)]
 pub use evaluation::{RealArithmetic, evaluated};
-#[doc(hidden)]
-pub use file::{assurance_in_words, assurance_of};
 pub use num_complex::Complex64;
 #[doc(hidden)]
 pub use operator::Operator;
@@ -47,3 +46,5 @@ pub use polynomial::{Polynomial, PowerBasis};
 pub use raised::Stated;
 #[doc(hidden)]
 pub use slot_errors::SlotErrors;
+#[doc(hidden)]
+pub use text::{VersionedText, assurance_in_words, assurance_of};
