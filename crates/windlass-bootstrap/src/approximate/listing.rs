@@ -110,7 +110,7 @@ impl RefreshPlan {
         Stage { level: top, ..self.stage(StageName::Raise, [base, top], work, keys) }
     }
 
-    fn map_stage(&self, name: StageName, stage: &plan::Stage) -> Stage {
+    fn map_stage(&self, name: StageName, stage: &plan::MapStage) -> Stage {
         let below = self.context().level_below(stage.level).expect("a map is rescaled");
         let work = format!("{} automorphisms: {}", stage.plan.grid().support().len(), stage.plan.count());
         self.stage(name, [stage.level, below], work, stage.plan.required_keys())

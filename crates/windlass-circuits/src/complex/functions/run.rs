@@ -3,7 +3,7 @@
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, SlotErrors, evaluated};
 
-use super::plan::{FunctionPlan, Step, summed};
+use super::plan::{FunctionPlan, FunctionStep, summed};
 use crate::complex::Polynomial;
 
 impl FunctionPlan {
@@ -48,10 +48,10 @@ impl FunctionPlan {
         let mut values = vec![x.clone()];
         for (own, errors) in self.steps.iter().zip(stated) {
             let value = match &own.step {
-                Step::Polynomial { of: 0, p } => engine.evaluate(p, &values[0])?,
-                Step::Polynomial { of, p } => polynomial(engine, p, &values[*of])?,
-                Step::Product(a, b) => engine.multiply(&values[*a], &values[*b])?,
-                Step::Sum { terms, constant } => summed(engine, &values, terms, *constant)?,
+                FunctionStep::Polynomial { of: 0, p } => engine.evaluate(p, &values[0])?,
+                FunctionStep::Polynomial { of, p } => polynomial(engine, p, &values[*of])?,
+                FunctionStep::Product(a, b) => engine.multiply(&values[*a], &values[*b])?,
+                FunctionStep::Sum { terms, constant } => summed(engine, &values, terms, *constant)?,
             };
             // Beside the entries values are within the interval: it holds there, too.
             values.push(value.analysed(own.bound, *errors));
