@@ -34,8 +34,8 @@ CRATES = {
 MODULES_OF_SCHEMES = {"error", "evaluator", "params", "plaintext", "schemes", "switching"}
 
 ITEM = re.compile(
-    r"(?:pub )?(?:unsafe |async |const )*(?P<kind>fn|struct|enum|trait|type|const|static|mod|use)"
-    r" (?P<name>\w+)?"
+    r"(?:pub(?:\(\w+\))? )?(?:unsafe |async |const )*"
+    r"(?P<kind>fn|struct|enum|trait|type|const|static|mod|use) (?P<name>\w+)?"
 )
 IMPL = re.compile(r"impl\b(?P<rest>.*)")
 
@@ -202,54 +202,79 @@ def bare(type_: str) -> str:
     return match[1] if match else ""
 
 
-def exported(module: Module, where: str) -> Iterator[tuple[str, str]]:
-    """The names of a public module, each with its line: empty for items that stand there."""
+ModulePath = tuple[str, ...]
+
+
+def source(module: ModulePath, path: str) -> ModulePath:
+    """The module of this crate below which a path leads to an item."""
+    parts = path.split("::")[:-1]
+    base = module
+    while parts[:1] in (["crate"], ["self"], ["super"]):
+        first = parts.pop(0)
+        base = () if first == "crate" else base[:-1] if first == "super" else base
+    return (*base, *parts)
+
+
+def exported(module: Module, where: str) -> Iterator[tuple[str, ModulePath, str]]:
+    """The names of a public module: of the item, below which module it stands, and its line."""
     for block in module.blocks:
         match = ITEM.match(block.text)
         if block.hidden or not block.text.startswith("pub ") or match is None:
             continue
         if match["kind"] == "use":
             for path, name in leaves(block.text.removeprefix("pub use ")):
-                yield path.rsplit("::", 1)[-1], f"{where}::{name} = {path}"
+                outside = f" = {path}" if path.startswith("windlass_") else ""
+                item = path.rsplit("::", 1)[-1]
+                yield item, source(module.path, path), f"{where}::{name}{outside}"
         elif match["name"]:
-            yield match["name"], f"{where}::{match['name']}: mod" * (match["kind"] == "mod")
+            yield match["name"], module.path, f"{where}::{match['name']}"
 
 
-def described(block: Block, names: set[str]) -> Iterator[str]:
-    """The lines of an item or an `impl`, if it is one of these names."""
-    match, own = ITEM.match(block.text), IMPL.match(block.text)
-    if block.hidden or (match is not None and match["kind"] in ("use", "mod")):
-        return
-    if own is not None:
-        trait, type_ = implemented(own["rest"])
-        if bare(type_) in names and trait and not trait.startswith("sealed::"):
-            yield f"{type_}: impl {trait}"
-        elif bare(type_) in names and not trait:
-            yield from (f"{type_}: {one}" for one in members("impl", block))
-    elif match is not None and block.text.startswith("pub ") and match["name"] in names:
-        yield f"{match['name']}: {signature(block.text)}"
-        yield from (f"{match['name']}: {one}" for one in members(match["kind"], block))
+def described(module: Module, names: dict[str, set[ModulePath]]) -> Iterator[str]:
+    """The lines of the items and implementations of a module that belong to these names."""
+
+    def is_shown(name: str) -> bool:
+        return any(module.path[: len(path)] == path for path in names.get(name, ()))
+
+    items = [(block, ITEM.match(block.text)) for block in module.blocks]
+    # Types that stand here and are not shown, whatever others have the same name.
+    own = {found["name"] for _, found in items if found is not None and found["kind"] != "use"}
+    hidden = {name for name in own if not is_shown(name)}
+    for block, match in items:
+        implementation = IMPL.match(block.text)
+        if block.hidden or (match is not None and match["kind"] in ("use", "mod")):
+            continue
+        if implementation is not None:
+            trait, type_ = implemented(implementation["rest"])
+            if bare(type_) not in names or bare(type_) in hidden:
+                continue
+            if trait and not trait.startswith("sealed::"):
+                yield f"{type_}: impl {trait}"
+            elif not trait:
+                yield from (f"{type_}: {one}" for one in members("impl", block))
+        elif match is not None and block.text.startswith("pub ") and is_shown(match["name"]):
+            yield f"{match['name']}: {signature(block.text)}"
+            yield from (f"{match['name']}: {one}" for one in members(match["kind"], block))
 
 
 def interface(crate: str, shown_as: str) -> Iterator[str]:
     """The lines of one crate."""
     all_modules = modules(crate)
     prefix = "::".join(part for part in ("windlass", shown_as) if part)
-    names: set[str] = set()
+    names: dict[str, set[ModulePath]] = {}
     for module in all_modules:
         is_shown = crate != "windlass-schemes" or (module.path or ("",))[0] in MODULES_OF_SCHEMES
         if module.public and is_shown:
-            for name, line in exported(module, "::".join((prefix, *module.path))):
-                names.add(name)
-                if line:
-                    yield line
+            for name, path, line in exported(module, "::".join((prefix, *module.path))):
+                names.setdefault(name, set()).add(path)
+                yield line
     if crate == "windlass-schemes":
         text = (ROOT / "crates/windlass/src/lib.rs").read_text()
         for use in re.findall(r"pub use (windlass_schemes::[^;]*);", text):
-            names.update(name for _, name in leaves(re.sub(r"\s+", " ", use)))
+            for _, name in leaves(re.sub(r"\s+", " ", use)):
+                names.setdefault(name, set()).add(())
     for module in all_modules:
-        for block in module.blocks:
-            yield from described(block, names)
+        yield from described(module, names)
 
 
 def listing() -> str:

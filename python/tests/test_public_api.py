@@ -78,6 +78,13 @@ macro!(Law, {
 });
 
 pub const MOST: usize = 3;
+
+/// Not the one that is shown.
+pub(crate) struct Kept;
+
+impl Kept {
+    pub fn nothing(&self) {}
+}
 """,
 }
 
@@ -103,9 +110,11 @@ def test_what_users_can_name_is_listed(
         "Renamed: One { of: u64 }",
         "Renamed: Two(u64)",
         "Renamed: pub enum Renamed",
-        "windlass::Kept = inner::Kept",
-        "windlass::Shown = inner::Renamed",
-        "windlass::open: mod",
+        "windlass::Kept",
+        "windlass::Shown",
+        "windlass::open",
+        "windlass::open::Law",
+        "windlass::open::MOST",
     ]
 
 
