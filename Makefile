@@ -45,6 +45,7 @@ format: setup
 
 lint: setup prose
 	$(PYTHON) tools/features.py
+	$(PYTHON) tools/public_api.py
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
 	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)

@@ -20,11 +20,11 @@ pytest.importorskip("ray.serve", reason="Ray Serve is not installed: pip install
 from starlette.requests import Request  # noqa: E402
 from starlette.responses import Response  # noqa: E402
 
-from windlass import serve as serving  # noqa: E402
+from windlass import _ingress as serving  # noqa: E402
 from windlass._gate import listed  # noqa: E402
+from windlass._ingress import Guard, Ingress, Kept  # noqa: E402
 from windlass._problems import OWN_FIX, Problem  # noqa: E402
 from windlass._shards import Options, Reply, Shard  # noqa: E402
-from windlass.serve import _Guard, _Ingress, _Kept  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of Ray are not ours
 
@@ -132,8 +132,8 @@ def test_a_shard_that_is_behind_is_told_of_the_other_version(
     for shard in shards:
         shard._keys.put("me", keys, keys.nbytes)
     handles = [Handle(part=shard.part, combine=shard.combine) for shard in shards]
-    ingress = _Ingress(options(place), _Guard(), *handles)
-    answer = asyncio.run(ingress._answer("me", _Kept(keys, None), query, table.selections))
+    ingress = Ingress(options(place), Guard(), *handles)
+    answer = asyncio.run(ingress._answer("me", Kept(keys, None), query, table.selections))
     assert answer == table.answer(keys, query)
     assert client.rows(answer, 8765) == [b"7" * 99]
     # (name, query, selections, (what the other has, what is there of this one), keys)
@@ -148,7 +148,7 @@ def test_a_table_that_cannot_be_opened_is_served_as_it_was(tmp_path: Path) -> No
     table = wl.Table.from_rows(ROWS, directory=place)
     client = wl.TableClient(table.schema)
     keys, query = wl.TableKeys(client.keys()), client.query(17)
-    shard, ingress = Shard(0, options(place)), _Ingress(options(place), _Guard())
+    shard, ingress = Shard(0, options(place)), Ingress(options(place), Guard())
 
     class Refuses:
         """A table whose refresh fails in an unexpected way."""
@@ -193,7 +193,7 @@ def test_a_question_that_ends_its_replicas_is_refused(
         return Reply(b"part", "version")
 
     fatal, away = Handle(part=ends), Handle(part=is_away)
-    ingress = _Ingress(options(place), _Guard(), fatal, away)
+    ingress = Ingress(options(place), Guard(), fatal, away)
     kept: Any = None
 
     async def asked() -> None:
@@ -214,7 +214,7 @@ def test_bodies_are_bounded_each_and_together(place: Path) -> None:
     client = wl.TableClient(table.schema)
     assert len(client.keys()) <= most < 1 << 26
     assert len(client.query([1, 2])) <= table.longest_query(2 * table.selections)
-    ingress = _Ingress(options(place, bodies=2 * most), _Guard())
+    ingress = Ingress(options(place, bodies=2 * most), Guard())
 
     async def put(*pieces: bytes, length: int | None = None) -> tuple[int, str]:
         name = hashlib.sha256(str(time.monotonic()).encode()).hexdigest()
@@ -242,8 +242,8 @@ def test_points_are_multiplied_and_counted(tmp_path: Path) -> None:
     key.save(tmp_path / "oprf.key")
     rows = {f"k{n}": b"row" for n in range(30)}
     table = wl.Table.from_items(rows, directory=place, room=60, oprf_key=key, progress=False)
-    guard = _Guard(str(tmp_path / "oprf.key"), listed({"ada": ("s3cret", 5)}), 100)
-    ingress = _Ingress(options(place, rows=4), guard)
+    guard = Guard(str(tmp_path / "oprf.key"), listed({"ada": ("s3cret", 5)}), 100)
+    ingress = Ingress(options(place, rows=4), guard)
     blinding = wl.TableClient(table.schema).blind(["k1", "k2"])
 
     async def blind(*pieces: bytes, length: int | None = None, token: str = "s3cret") -> Response:
@@ -280,12 +280,12 @@ def test_points_are_multiplied_and_counted(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     wl.Table.from_rows([b"row"], directory=plain)
     asked = request("POST", "/blind", blinding.points)
-    refused = asyncio.run(_Ingress(options(plain), _Guard())(asked))
+    refused = asyncio.run(Ingress(options(plain), Guard())(asked))
     assert kind(refused) == (404, "not-hidden")
 
 
 def test_silent_strangers_hold_nothing_for_long(place: Path) -> None:
-    ingress = _Ingress(options(place), _Guard())
+    ingress = Ingress(options(place), Guard())
     paths = [("POST", f"/ask?keys={NOBODY}"), ("PUT", f"/keys/{NOBODY}")]
 
     async def flood() -> None:
@@ -313,7 +313,7 @@ def test_silent_strangers_hold_nothing_for_long(place: Path) -> None:
 
 
 def test_lengths_that_are_none_are_as_if_not_stated(place: Path) -> None:
-    ingress = _Ingress(options(place), _Guard())
+    ingress = Ingress(options(place), Guard())
     for stated in ("\u00b2", "9" * 5000, "-1"):
         asked = request("PUT", f"/keys/{NOBODY}", b"keys")
         asked.scope["headers"] = [(b"content-length", stated.encode("latin-1"))]
@@ -323,7 +323,7 @@ def test_lengths_that_are_none_are_as_if_not_stated(place: Path) -> None:
 def test_refusals_name_what_is_here_and_no_text_of_exceptions(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ingress = _Ingress(options(place), _Guard())
+    ingress = Ingress(options(place), Guard())
     for asked in (request("GET", "/openapi.json"), request("DELETE", "/ask")):
         body = bytes(asyncio.run(ingress(asked)).body)
         assert b"openapi.json#" not in body

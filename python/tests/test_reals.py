@@ -243,7 +243,7 @@ def test_what_is_for_integers(reals: World) -> None:
         context.equal,
         lambda: context.less(3),
         lambda: context.power(2),
-        context.bootstrapping,
+        lambda: context.bootstrapping(packed=True),
     ]
     for attempt in attempts:
         with pytest.raises(wl.ParameterError):

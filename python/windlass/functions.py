@@ -54,10 +54,20 @@ def _planned(
 
 
 def _applied(
-    name: str, x: Ciphertext, interval: _Interval, precision: float, gap: float | None = None
+    name: str,
+    x: Ciphertext,
+    interval: _Interval,
+    precision: float,
+    *,
+    y: Ciphertext | None = None,
+    gap: float | None = None,
 ) -> Ciphertext:
+    return _planned(x.context, name, _ends(interval), float(precision), gap)(x, y)
+
+
+def _ends(interval: _Interval) -> _Interval:
     low, high = interval
-    return _planned(x.context, name, (float(low), float(high)), float(precision), gap)(x)
+    return float(low), float(high)
 
 
 def exp(x: Ciphertext, interval: _Interval, precision: float = 20) -> Ciphertext:
@@ -166,7 +176,7 @@ def sign(
     OutsideInterval, CapacityExhausted, NoParameters, MissingRelinearisationKey
         As :func:`exp`.
     """
-    return _applied("sign", x, interval, precision, gap)
+    return _applied("sign", x, interval, precision, gap=gap)
 
 
 def step(
@@ -176,7 +186,7 @@ def step(
 
     As :func:`sign`. A number in the gap gets any value from 0 to 1.
     """
-    return _applied("step", x, interval, precision, gap)
+    return _applied("step", x, interval, precision, gap=gap)
 
 
 def absolute(x: Ciphertext, interval: _Interval, precision: float = 10) -> Ciphertext:
@@ -193,14 +203,12 @@ def maximum(x: Ciphertext, y: Ciphertext, interval: _Interval, precision: float 
 
     As :func:`absolute`, of which it takes that of the difference.
     """
-    low, high = interval
-    return _planned(x.context, "maximum", (float(low), float(high)), float(precision), None)(x, y)
+    return _applied("maximum", x, interval, precision, y=y)
 
 
 def minimum(x: Ciphertext, y: Ciphertext, interval: _Interval, precision: float = 10) -> Ciphertext:
     """The smaller of two arrays, entry by entry. As :func:`maximum`."""
-    low, high = interval
-    return _planned(x.context, "minimum", (float(low), float(high)), float(precision), None)(x, y)
+    return _applied("minimum", x, interval, precision, y=y)
 
 
 @lru_cache(maxsize=64)
@@ -237,9 +245,7 @@ def softmax(x: Ciphertext, interval: _Interval, precision: float = 10) -> Cipher
     ------
     OutsideInterval, CapacityExhausted, MissingGaloisKey, MissingRelinearisationKey
     """
-    low, high = interval
-    plan = _softmax(x.context, _length(x), (float(low), float(high)), float(precision))
-    return plan(x)
+    return _softmax(x.context, _length(x), _ends(interval), float(precision))(x)
 
 
 def sort(x: Ciphertext, interval: _Interval, precision: float = 4) -> Ciphertext:
@@ -264,9 +270,7 @@ def sort(x: Ciphertext, interval: _Interval, precision: float = 4) -> Ciphertext
     ------
     OutsideInterval, CapacityExhausted, MissingGaloisKey, MissingRelinearisationKey
     """
-    length = _length(x)
-    low, high = interval
-    return _sorting(x.context, length, (float(low), float(high)), float(precision), length)(x)
+    return largest(x, _length(x), interval, precision)
 
 
 def largest(x: Ciphertext, count: int, interval: _Interval, precision: float = 4) -> Ciphertext:
@@ -275,9 +279,7 @@ def largest(x: Ciphertext, count: int, interval: _Interval, precision: float = 4
     As :func:`sort`, with the keys of ``context.sorting(x.shape[-1], interval, precision,
     largest=count)``.
     """
-    low, high = interval
-    plan = _sorting(x.context, _length(x), (float(low), float(high)), float(precision), count)
-    return plan(x)
+    return _sorting(x.context, _length(x), _ends(interval), float(precision), count)(x)
 
 
 def _length(x: Ciphertext) -> int:

@@ -19,7 +19,7 @@ use super::bootstrap_plan::BootstrapPlan;
 use super::explain::rounded_down;
 use super::interpreter::{Circuit, Ct, Machine};
 use super::pack_unpack::{Own, PackUnpack, nest};
-use super::pipeline::{Parts, Separation, Step, most_parts};
+use super::pipeline::{Parts, PipelineStep, Separation, most_parts};
 use super::schedule::BatchForecast;
 
 /// What a packed bootstrapping does with a batch of ciphertexts that hold integers.
@@ -224,15 +224,15 @@ pub fn in_batches<C>(
 }
 
 /// How often stages begin where parts stay apart, for one ciphertext.
-fn stages_begun(steps: &[Step], wanted: usize) -> usize {
-    let Some((Step::Parts(parts), before)) = steps.split_last() else { return all_stages(steps) };
+fn stages_begun(steps: &[PipelineStep], wanted: usize) -> usize {
+    let Some((PipelineStep::Parts(parts), before)) = steps.split_last() else { return all_stages(steps) };
     all_stages(before) + 1 + shares(parts, wanted).map(|share| stages_begun(&parts.steps, share)).sum::<usize>()
 }
 
 /// How often stages begin where everything is put together again.
-fn all_stages(steps: &[Step]) -> usize {
-    let of = |step: &Step| match step {
-        Step::Parts(parts) => 2 * parts.by.times() + parts.by.parts() * all_stages(&parts.steps),
+fn all_stages(steps: &[PipelineStep]) -> usize {
+    let of = |step: &PipelineStep| match step {
+        PipelineStep::Parts(parts) => 2 * parts.by.times() + parts.by.parts() * all_stages(&parts.steps),
         _ => 1,
     };
     steps.iter().map(of).sum()
@@ -246,8 +246,8 @@ fn shares(parts: &Parts, wanted: usize) -> impl Iterator<Item = usize> {
 
 impl BootstrapPlan {
     /// The price of steps whose parts are not put together again.
-    fn price_apart_of(&self, steps: &[Step], wanted: usize) -> f64 {
-        let Some((Step::Parts(parts), before)) = steps.split_last() else { return self.price_of(steps) };
+    fn price_apart_of(&self, steps: &[PipelineStep], wanted: usize) -> f64 {
+        let Some((PipelineStep::Parts(parts), before)) = steps.split_last() else { return self.price_of(steps) };
         let cost = CostModel::at_level(self.params(), self.schedule.level(parts.apart));
         let of_parts = shares(parts, wanted).map(|share| self.price_apart_of(&parts.steps, share));
         self.price_of(before) + parts.by.price([Some(&cost), None]) + of_parts.sum::<f64>()

@@ -17,7 +17,7 @@ use super::encapsulation::InputModulus;
 use super::formula::DecryptionFormula;
 use super::maps::{self, FactorOrder};
 use super::partition::{Merging, Way, eval_choices};
-use super::pipeline::{Pipeline, Step};
+use super::pipeline::{Pipeline, PipelineStep};
 use super::safety;
 use super::schedule::Schedule;
 use super::spec::{BootstrapSpec, EvalStage, Mode, Order, Unpacking};
@@ -110,7 +110,7 @@ impl BootstrapPlan {
         mut pipeline: Pipeline,
         merging: &Merging,
         way: Option<(Unpacking, Order)>,
-        steps: Vec<Step>,
+        steps: Vec<PipelineStep>,
     ) -> Result<Self> {
         pipeline.steps = steps;
         let choices = Choices {

@@ -12,7 +12,7 @@ use windlass_schemes::file_sizes::{OVERHEAD, packed_len};
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::InputModulus;
 use super::partition::constant_bytes;
-use super::pipeline::{Parts, Separation, Step};
+use super::pipeline::{Parts, PipelineStep, Separation};
 use super::stage::StageName;
 
 /// Sizes in bytes of the files of all keys of a plan, and of its evaluation keys in memory.
@@ -87,12 +87,14 @@ impl BootstrapPlan {
         self.price_of(&self.pipeline.steps)
     }
 
-    pub(super) fn price_of(&self, steps: &[Step]) -> f64 {
-        let one = |step: &Step| match step {
-            Step::Linear(step) => step.price(),
-            Step::FrontEnd => 4.0 * self.params().q_primes().len() as f64,
-            Step::Digits(removal) => removal.products() as f64 * self.price_of_product(),
-            Step::Parts(parts) => self.price_apart(parts) + parts.by.parts() as f64 * self.price_of(&parts.steps),
+    pub(super) fn price_of(&self, steps: &[PipelineStep]) -> f64 {
+        let one = |step: &PipelineStep| match step {
+            PipelineStep::Linear(step) => step.price(),
+            PipelineStep::FrontEnd => 4.0 * self.params().q_primes().len() as f64,
+            PipelineStep::Digits(removal) => removal.products() as f64 * self.price_of_product(),
+            PipelineStep::Parts(parts) => {
+                self.price_apart(parts) + parts.by.parts() as f64 * self.price_of(&parts.steps)
+            }
         };
         steps.iter().map(one).sum()
     }
@@ -154,7 +156,8 @@ mod tests {
         let spec = BootstrapSpec { mode, unpacking, ephemeral_weight: 6, ..BootstrapSpec::default() };
         let plan = BootstrapPlan::new(&params.unwrap(), (2, 1), spec).unwrap();
         let steps = &plan.pipeline.steps;
-        let parts = steps.iter().find_map(|step| if let Step::Parts(parts) = step { Some(parts) } else { None });
+        let parts =
+            steps.iter().find_map(|step| if let PipelineStep::Parts(parts) = step { Some(parts) } else { None });
         let parts = parts.expect("elements come apart");
         let Separation::Constants(plans) = &parts.by else { panic!("by constants") };
         let cost = CostModel::at_level(plan.params(), plan.schedule.level(parts.apart));

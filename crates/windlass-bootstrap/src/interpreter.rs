@@ -19,7 +19,7 @@ use windlass_schemes::evaluator::Evaluator;
 use windlass_schemes::switching::Arithmetic;
 
 use super::maps::Split;
-use super::pipeline::{LinearStep, Parts, Separation, Side, Step, most_parts};
+use super::pipeline::{LinearStep, Parts, PipelineStep, Separation, Side, most_parts};
 use super::stage::StageName;
 
 /// An evaluator for each plaintext ring, with the constants of all steps.
@@ -32,20 +32,20 @@ pub(super) struct Circuit<E: Evaluator> {
 
 impl<E: Evaluator> Circuit<E> {
     /// Converts the constants of every step, each for the level of its stage.
-    pub fn new([message, working]: [E; 2], steps: &[Step], level: &dyn Fn(StageName) -> usize) -> Result<Self> {
+    pub fn new([message, working]: [E; 2], steps: &[PipelineStep], level: &dyn Fn(StageName) -> usize) -> Result<Self> {
         let mut circuit = Self { message, working, maps: BTreeMap::new(), constants: BTreeMap::new() };
         circuit.prepare(steps, level)?;
         Ok(circuit)
     }
 
-    fn prepare(&mut self, steps: &[Step], level: &dyn Fn(StageName) -> usize) -> Result<()> {
+    fn prepare(&mut self, steps: &[PipelineStep], level: &dyn Fn(StageName) -> usize) -> Result<()> {
         for step in steps {
             match step {
-                Step::Linear(LinearStep { name, side, plan }) => {
+                PipelineStep::Linear(LinearStep { name, side, plan }) => {
                     let prepared = plan.prepare_at(self.on(*side), level(*name))?;
                     self.maps.insert(*name, prepared);
                 }
-                Step::Parts(Parts { side, apart, together, by, steps }) => {
+                PipelineStep::Parts(Parts { side, apart, together, by, steps }) => {
                     match by {
                         Separation::Constants(plans) => {
                             let down = plans[0].prepare_at(self.on(*side), level(*apart))?;
@@ -59,7 +59,7 @@ impl<E: Evaluator> Circuit<E> {
                     }
                     self.prepare(steps, level)?;
                 }
-                Step::FrontEnd | Step::Digits(_) => {}
+                PipelineStep::FrontEnd | PipelineStep::Digits(_) => {}
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ pub(super) trait Machine: Sized {
         Ok(())
     }
 
-    /// [`Step::FrontEnd`].
+    /// [`PipelineStep::FrontEnd`].
     fn front_end(&mut self, x: Ct<Self>) -> Result<Ct<Self>>;
 
     /// A ciphertext that is about to lose digits: trace, unpacking and splitting end in the
@@ -189,18 +189,18 @@ pub(super) type Ct<M> = <<M as Machine>::On as Arithmetic>::Ciphertext;
 /// Runs steps on one ciphertext.
 ///
 /// Errors: those of the machine.
-pub(super) fn run<M: Machine>(machine: &mut M, steps: &[Step], x: Ct<M>) -> Result<Ct<M>> {
+pub(super) fn run<M: Machine>(machine: &mut M, steps: &[PipelineStep], x: Ct<M>) -> Result<Ct<M>> {
     Ok(run_all(machine, steps, vec![x])?.swap_remove(0))
 }
 
 /// Runs steps that end in parts, which are not put together again: the first `wanted` of them.
 pub(super) fn run_apart<M: Machine>(
     machine: &mut M,
-    steps: &[Step],
+    steps: &[PipelineStep],
     group: Vec<Ct<M>>,
     wanted: usize,
 ) -> Result<Vec<Ct<M>>> {
-    let Some((Step::Parts(parts), before)) = steps.split_last() else {
+    let Some((PipelineStep::Parts(parts), before)) = steps.split_last() else {
         return run_all(machine, steps, group);
     };
     let group = run_all(machine, before, group)?;
@@ -219,13 +219,17 @@ pub(super) fn run_apart<M: Machine>(
 /// Runs steps on ciphertexts that are held together.
 ///
 /// Errors: those of the machine.
-pub(super) fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
+pub(super) fn run_all<M: Machine>(
+    machine: &mut M,
+    steps: &[PipelineStep],
+    mut group: Vec<Ct<M>>,
+) -> Result<Vec<Ct<M>>> {
     for step in steps {
         group = match step {
-            Step::Linear(step) => linear(machine, step, group)?,
-            Step::FrontEnd => each(group, |x| stage(machine, StageName::FrontEnd, x, M::front_end))?,
-            Step::Digits(removal) => without_digits(machine, removal, group)?,
-            Step::Parts(parts) => match &parts.by {
+            PipelineStep::Linear(step) => linear(machine, step, group)?,
+            PipelineStep::FrontEnd => each(group, |x| stage(machine, StageName::FrontEnd, x, M::front_end))?,
+            PipelineStep::Digits(removal) => without_digits(machine, removal, group)?,
+            PipelineStep::Parts(parts) => match &parts.by {
                 Separation::Constants(_) => each(group, |x| by_constants(machine, parts, x))?,
                 Separation::Monomials(splits) => by_monomials(machine, parts, splits, group)?,
             },

@@ -8,7 +8,7 @@ use windlass_rlwe::{KeyStrategy, RlweParams};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 
 use super::map_choice::MapChoice;
-use super::pipeline::{Parts, Step};
+use super::pipeline::{Parts, PipelineStep};
 use super::spec::BootstrapSpec;
 
 /// What the maps of one plan may use.
@@ -78,11 +78,11 @@ pub(super) fn by_rules(
     params: &RlweParams,
     spec: &BootstrapSpec,
     cube: &Hypercube,
-    steps: impl Fn(&KeyRule) -> Result<Vec<Step>>,
-) -> Result<Vec<Step>> {
+    steps: impl Fn(&KeyRule) -> Result<Vec<PipelineStep>>,
+) -> Result<Vec<PipelineStep>> {
     let rules = KeyRule::all(spec, cube);
     let Some(most) = spec.max_keys else { return steps(&rules[0]) };
-    let mut best: Option<(f64, Vec<Step>)> = None;
+    let mut best: Option<(f64, Vec<PipelineStep>)> = None;
     let mut least = usize::MAX;
     let mut refused: Option<Error> = None;
     for rule in &rules {
@@ -107,24 +107,24 @@ pub(super) fn by_rules(
 }
 
 /// The automorphisms of all steps.
-fn keys_of(steps: &[Step]) -> BTreeSet<u64> {
-    let of = |step: &Step| match step {
-        Step::Linear(step) => step.plan.required_keys(),
-        Step::Parts(Parts { by, steps, .. }) => by.keys().into_iter().chain(keys_of(steps)).collect(),
-        Step::FrontEnd | Step::Digits(_) => BTreeSet::new(),
+fn keys_of(steps: &[PipelineStep]) -> BTreeSet<u64> {
+    let of = |step: &PipelineStep| match step {
+        PipelineStep::Linear(step) => step.plan.required_keys(),
+        PipelineStep::Parts(Parts { by, steps, .. }) => by.keys().into_iter().chain(keys_of(steps)).collect(),
+        PipelineStep::FrontEnd | PipelineStep::Digits(_) => BTreeSet::new(),
     };
     steps.iter().flat_map(of).collect()
 }
 
 /// The price of all maps, each at the level that it was planned for.
-pub(super) fn price_of(params: &RlweParams, steps: &[Step]) -> f64 {
+pub(super) fn price_of(params: &RlweParams, steps: &[PipelineStep]) -> f64 {
     let top = CostModel::at_level(params, params.top_level());
-    let of = |step: &Step| match step {
-        Step::Linear(step) => step.price(),
-        Step::Parts(Parts { by, steps, .. }) => {
+    let of = |step: &PipelineStep| match step {
+        PipelineStep::Linear(step) => step.price(),
+        PipelineStep::Parts(Parts { by, steps, .. }) => {
             by.price([Some(&top), None]) + by.parts() as f64 * price_of(params, steps)
         }
-        Step::FrontEnd | Step::Digits(_) => 0.0,
+        PipelineStep::FrontEnd | PipelineStep::Digits(_) => 0.0,
     };
     steps.iter().map(of).sum()
 }

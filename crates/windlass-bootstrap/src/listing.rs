@@ -1,6 +1,6 @@
 //! The stages that a plan lists, computed from its steps.
 
-use super::pipeline::{LinearStep, Parts, Pipeline, Separation, Step};
+use super::pipeline::{LinearStep, Parts, Pipeline, PipelineStep, Separation};
 use super::schedule::Schedule;
 use super::stage::{Stage, StageName};
 
@@ -13,20 +13,20 @@ impl Pipeline {
     }
 
     /// The stages of steps that are done `times` times.
-    fn list(&self, steps: &[Step], times: usize, schedule: &Schedule, stages: &mut Vec<Stage>) {
+    fn list(&self, steps: &[PipelineStep], times: usize, schedule: &Schedule, stages: &mut Vec<Stage>) {
         let stage = |name: StageName, times: usize, work: String| {
             let place = schedule.places[&name];
             Stage { name, level: place.level, capacity: place.capacity, work, keys: Default::default(), times }
         };
         for step in steps {
             match step {
-                Step::Linear(LinearStep { name, plan, .. }) => {
+                PipelineStep::Linear(LinearStep { name, plan, .. }) => {
                     let work = format!("{} automorphisms: {}", plan.grid().support().len(), plan.count());
                     stages.push(Stage { keys: plan.required_keys(), ..stage(*name, times, work) });
                 }
-                Step::FrontEnd => stages.push(stage(StageName::FrontEnd, times, self.describe_front_end())),
-                Step::Digits(removal) => stages.push(stage(StageName::DigitRemoval, times, removal.explain())),
-                Step::Parts(Parts { apart, together, by, steps, .. }) => {
+                PipelineStep::FrontEnd => stages.push(stage(StageName::FrontEnd, times, self.describe_front_end())),
+                PipelineStep::Digits(removal) => stages.push(stage(StageName::DigitRemoval, times, removal.explain())),
+                PipelineStep::Parts(Parts { apart, together, by, steps, .. }) => {
                     let here = times * by.times();
                     let (work, back) = by.describe(here);
                     let keys = by.keys();

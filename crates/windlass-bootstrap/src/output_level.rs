@@ -3,7 +3,7 @@
 use windlass_schemes::error::Result;
 
 use super::forecast::{Expected, Forecast};
-use super::pipeline::{Pipeline, Step};
+use super::pipeline::{Pipeline, PipelineStep};
 
 /// The highest level that a result can have: `of_digits` is the level at which digit removal
 /// begins, `forecast` the one that was forecast for the result.
@@ -15,7 +15,7 @@ use super::pipeline::{Pipeline, Step};
 /// So nothing ends higher than a refresh that begins at the level of digit removal with noise R
 /// alone, which is the minimum over all ciphertexts.
 pub(super) fn highest(pipeline: &Pipeline, working: &Forecast, of_digits: usize, forecast: usize) -> Result<usize> {
-    let Some(Step::Digits(removal)) = pipeline.steps.last() else { return Ok(forecast) };
+    let Some(PipelineStep::Digits(removal)) = pipeline.steps.last() else { return Ok(forecast) };
     let exponent = pipeline.formula.exponent;
     let rounding = working.model(exponent).rounding(2);
     let least_noise = Expected { noise: rounding, ..working.floor(of_digits, exponent) };

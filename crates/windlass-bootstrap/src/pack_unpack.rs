@@ -9,7 +9,7 @@ use windlass_schemes::evaluator::Evaluator;
 
 use super::interpreter::{Circuit, Ct, Machine, run, run_apart};
 use super::maps;
-use super::pipeline::{Parts, Pipeline, Separation, Side, Step};
+use super::pipeline::{Parts, Pipeline, PipelineStep, Separation, Side};
 use super::spec::Unpacking;
 use super::stage::StageName;
 
@@ -55,13 +55,13 @@ impl PackUnpack {
 
     pub fn circuit<E: Evaluator>(&self, both: impl FnOnce() -> [E; 2]) -> Result<Option<Circuit<E>>> {
         let Self::Own { parts, level } = self else { return Ok(None) };
-        Circuit::new(both(), &[Step::Parts((**parts).clone())], &|_| *level).map(Some)
+        Circuit::new(both(), &[PipelineStep::Parts((**parts).clone())], &|_| *level).map(Some)
     }
 
     pub fn gather<M: Machine>(
         &self,
         machine: &mut M,
-        steps: &[Step],
+        steps: &[PipelineStep],
         own: Own<'_, M>,
         batch: Vec<Ct<M>>,
     ) -> Result<Ct<M>> {
@@ -84,7 +84,7 @@ impl PackUnpack {
     pub fn refresh<M: Machine>(
         &self,
         machine: &mut M,
-        steps: &[Step],
+        steps: &[PipelineStep],
         own: Own<'_, M>,
         gathered: Ct<M>,
         wanted: usize,
@@ -99,18 +99,18 @@ impl PackUnpack {
 }
 
 /// Whether the last thing that steps do is to remove digits, of each part.
-fn ends_in_digits(steps: &[Step]) -> bool {
+fn ends_in_digits(steps: &[PipelineStep]) -> bool {
     match steps.last() {
-        Some(Step::Digits(_)) => true,
-        Some(Step::Parts(parts)) => ends_in_digits(&parts.steps),
+        Some(PipelineStep::Digits(_)) => true,
+        Some(PipelineStep::Parts(parts)) => ends_in_digits(&parts.steps),
         _ => false,
     }
 }
 
 /// What a ciphertext comes apart by at the end of its steps, outermost first.
-pub(super) fn nest(steps: &[Step]) -> Vec<&Parts> {
+pub(super) fn nest(steps: &[PipelineStep]) -> Vec<&Parts> {
     match steps.last() {
-        Some(Step::Parts(parts)) => [vec![parts], nest(&parts.steps)].concat(),
+        Some(PipelineStep::Parts(parts)) => [vec![parts], nest(&parts.steps)].concat(),
         _ => Vec::new(),
     }
 }

@@ -26,13 +26,13 @@ pub(super) struct Pipeline {
     /// R/(p^e), over the same hypercube.
     pub working: Arc<SlotRing>,
     pub input: InputModulus,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PipelineStep>,
 }
 
 impl Pipeline {
     /// The steps that come before the front end, at the foot of the chain.
-    pub fn before_front_end(&self) -> &[Step] {
-        let end = self.steps.iter().position(|step| matches!(step, Step::FrontEnd)).unwrap_or(0);
+    pub fn before_front_end(&self) -> &[PipelineStep] {
+        let end = self.steps.iter().position(|step| matches!(step, PipelineStep::FrontEnd)).unwrap_or(0);
         &self.steps[..end]
     }
 
@@ -60,7 +60,7 @@ pub(super) enum Side {
 /// One step, from one ciphertext to one.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "there are few steps")]
-pub(super) enum Step {
+pub(super) enum PipelineStep {
     Linear(LinearStep),
     /// From a spent ciphertext to one of the top level with what it decrypts to, up to rounding, as
     /// its plaintext.
@@ -94,7 +94,7 @@ pub(super) struct Parts {
     pub apart: StageName,
     pub together: StageName,
     pub by: Separation,
-    pub steps: Vec<Step>,
+    pub steps: Vec<PipelineStep>,
 }
 
 /// How a ciphertext comes apart.
@@ -126,27 +126,32 @@ impl Separation {
 }
 
 /// Does `steps` with every part; they alone are left where nothing comes apart.
-pub(super) fn each_part([apart, together]: [StageName; 2], side: Side, by: Separation, steps: Vec<Step>) -> Vec<Step> {
+pub(super) fn each_part(
+    [apart, together]: [StageName; 2],
+    side: Side,
+    by: Separation,
+    steps: Vec<PipelineStep>,
+) -> Vec<PipelineStep> {
     match &by {
         Separation::Monomials(splits) if splits.is_empty() => steps,
-        _ => vec![Step::Parts(Parts { side, apart, together, by, steps })],
+        _ => vec![PipelineStep::Parts(Parts { side, apart, together, by, steps })],
     }
 }
 
 /// How many parts a ciphertext is in where it is in most.
-pub(super) fn most_parts(steps: &[Step]) -> usize {
-    let of = |step: &Step| match step {
-        Step::Parts(parts) => parts.by.parts() * most_parts(&parts.steps),
+pub(super) fn most_parts(steps: &[PipelineStep]) -> usize {
+    let of = |step: &PipelineStep| match step {
+        PipelineStep::Parts(parts) => parts.by.parts() * most_parts(&parts.steps),
         _ => 1,
     };
     steps.iter().map(of).max().unwrap_or(1)
 }
 
 /// The digit removal, wherever it stands.
-fn digit_removal(steps: &[Step]) -> Option<&DigitRemoval> {
+fn digit_removal(steps: &[PipelineStep]) -> Option<&DigitRemoval> {
     steps.iter().find_map(|step| match step {
-        Step::Digits(removal) => Some(removal),
-        Step::Parts(parts) => digit_removal(&parts.steps),
+        PipelineStep::Digits(removal) => Some(removal),
+        PipelineStep::Parts(parts) => digit_removal(&parts.steps),
         _ => None,
     })
 }

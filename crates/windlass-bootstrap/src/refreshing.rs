@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
     use crate::forecast::{Expected, Forecast};
-    use crate::pipeline::Step;
+    use crate::pipeline::PipelineStep;
     use crate::spec::BootstrapSpec;
     use windlass_schemes::schemes::Decryptor;
 
@@ -207,7 +207,7 @@ mod tests {
         for (ring, bits, count, spare) in sets {
             let plan = plan_with(ring, bits, count, spare);
             let (pipeline, schedule) = (&plan.pipeline, &plan.schedule);
-            let Some(Step::Digits(removal)) = pipeline.steps.last() else { panic!("thin ends in digits") };
+            let Some(PipelineStep::Digits(removal)) = pipeline.steps.last() else { panic!("thin ends in digits") };
             let working = Forecast::new(&pipeline.params, &pipeline.working);
             let place = schedule.places[&StageName::DigitRemoval];
             let most = working.noise_of_capacity(place.level, place.capacity.0);

@@ -11,7 +11,7 @@ use super::forecast::{Expected, Forecast};
 use super::interpreter::{Circuit, Machine, run};
 use super::output_level;
 use super::pack_unpack::PackUnpack;
-use super::pipeline::{Pipeline, Step};
+use super::pipeline::{Pipeline, PipelineStep};
 use super::stage::StageName;
 
 /// Where a stage runs.
@@ -262,7 +262,7 @@ impl Pipeline {
         if left > 0.0 { Ok(schedule) } else { too_short("what is left for computing".into(), -left) }
     }
 
-    fn forecasts(&self, steps: &[Step]) -> Result<Circuit<Forecast>> {
+    fn forecasts(&self, steps: &[PipelineStep]) -> Result<Circuit<Forecast>> {
         let both = [&self.message, &self.working].map(|slots| Forecast::new(&self.params, slots));
         Circuit::new(both, steps, &|_| self.params.top_level())
     }
@@ -302,8 +302,8 @@ impl Pipeline {
     /// that stage's level.
     fn needed_bits(&self, circuit: &Circuit<Forecast>, places: &BTreeMap<StageName, Place>) -> Result<Vec<f64>> {
         let first = match self.before_front_end().first() {
-            Some(Step::Linear(step)) => places[&step.name].level,
-            Some(Step::Parts(parts)) => places[&parts.apart].level,
+            Some(PipelineStep::Linear(step)) => places[&step.name].level,
+            Some(PipelineStep::Parts(parts)) => places[&parts.apart].level,
             _ => self.input.arrival,
         };
         let last = (first + 1).min(self.params.top_level());

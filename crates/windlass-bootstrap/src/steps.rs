@@ -12,13 +12,13 @@ use super::key_rules::{KeyRule, by_rules, price_of};
 use super::map_choice::MapChoice;
 use super::maps::{self, Packing, Split};
 use super::partition::{Merging, to_coefficients_level};
-use super::pipeline::{LinearStep, Pipeline, Separation, Side, Step, each_part};
+use super::pipeline::{LinearStep, Pipeline, PipelineStep, Separation, Side, each_part};
 use super::spec::{Order, Unpacking};
 use super::stage::StageName;
 
 /// Thin: slots to coefficients, front end, coefficients to slots, trace, digits (Chen–Han 2018;
 /// Halevi–Shoup 2018, §8).
-pub(super) fn thin(pipeline: &Pipeline, merging: &Merging, digits: &DigitRemoval) -> Result<Vec<Step>> {
+pub(super) fn thin(pipeline: &Pipeline, merging: &Merging, digits: &DigitRemoval) -> Result<Vec<PipelineStep>> {
     let Pipeline { params, spec, message, working, .. } = pipeline;
     let Merging { transform, to_coefficients, to_slots, .. } = merging;
     if spec.transform.is_own() {
@@ -32,12 +32,12 @@ pub(super) fn thin(pipeline: &Pipeline, merging: &Merging, digits: &DigitRemoval
         let before = linear.steps(Side::Message, foot, &to_coefficients, to_coefficients_name)?;
         let after = linear.steps(Side::Working, top, &to_slots, to_slots_name)?;
         let trace = trace(&Linear { choice: MapChoice::AUTOMATIC, ..linear }, working)?;
-        Ok([before, vec![Step::FrontEnd], after, trace, vec![Step::Digits(digits.clone())]].concat())
+        Ok([before, vec![PipelineStep::FrontEnd], after, trace, vec![PipelineStep::Digits(digits.clone())]].concat())
     })
 }
 
 /// The trace, in the groups that are cheapest with the available keys.
-fn trace(linear: &Linear<'_>, working: &Arc<SlotRing>) -> Result<Vec<Step>> {
+fn trace(linear: &Linear<'_>, working: &Arc<SlotRing>) -> Result<Vec<PipelineStep>> {
     let name = |part, count| StageName::Trace { part, count };
     let steps = |maps: Vec<LinearMap>| linear.steps(Side::Working, linear.params.top_level(), &maps, name);
     let mut best = steps(maps::trace_stages(working)?)?;
@@ -124,7 +124,7 @@ impl PackedMaps {
     /// Packed: front end, coefficients to slots, digits of each part, slots to coefficients
     /// (Halevi–Shoup 2015), or those first of all (Ma et al. 2024); what is split by monomials
     /// before the maps goes through them part by part.
-    pub fn steps(&self, pipeline: &Pipeline, order: Order, digits: &DigitRemoval) -> Result<Vec<Step>> {
+    pub fn steps(&self, pipeline: &Pipeline, order: Order, digits: &DigitRemoval) -> Result<Vec<PipelineStep>> {
         let Pipeline { params, spec, message, .. } = pipeline;
         let first = order == Order::ToCoefficientsFirst;
         let to_coefficients = if first { &self.undoubled(message)? } else { &self.to_coefficients };
@@ -139,7 +139,7 @@ impl PackedMaps {
         order: Order,
         (rule, to_coefficients): (&KeyRule, &[LinearMap]),
         digits: DigitRemoval,
-    ) -> Result<Vec<Step>> {
+    ) -> Result<Vec<PipelineStep>> {
         let Pipeline { params, spec, .. } = pipeline;
         let linear = Linear { params, rule, choice: spec.maps };
         let [whole, in_slots] = [&self.whole, &self.in_slots].map(|apart| apart.separation(pipeline, rule));
@@ -149,7 +149,7 @@ impl PackedMaps {
             Separation::Monomials(_) => [StageName::SplittingSlots, StageName::JoiningSlots],
         };
         let to_slots = linear.steps(Side::Working, params.top_level(), &self.to_slots, to_slots_name)?;
-        let digits = each_part(names, Side::Working, in_slots, vec![Step::Digits(digits)]);
+        let digits = each_part(names, Side::Working, in_slots, vec![PipelineStep::Digits(digits)]);
         let of_each = [to_slots, digits].concat();
         let level = to_coefficients_level(params, Some(order));
         let to_coefficients = linear.steps(Side::Message, level, to_coefficients, to_coefficients_name)?;
@@ -158,10 +158,10 @@ impl PackedMaps {
             let of_message = [StageName::SplittingMessage, StageName::JoiningMessage];
             let before = each_part(of_message, Side::Message, whole.clone(), to_coefficients);
             let after = each_part(names, Side::Working, whole, of_each);
-            return Ok([before, vec![Step::FrontEnd], after].concat());
+            return Ok([before, vec![PipelineStep::FrontEnd], after].concat());
         }
         let of_each = [of_each, to_coefficients].concat();
-        Ok([vec![Step::FrontEnd], each_part(names, Side::Working, whole, of_each)].concat())
+        Ok([vec![PipelineStep::FrontEnd], each_part(names, Side::Working, whole, of_each)].concat())
     }
 
     /// Maps to the coefficients for elements that splits have multiplied by the number of parts:
@@ -248,12 +248,12 @@ impl Linear<'_> {
         level: usize,
         maps: &[LinearMap],
         name: impl Fn(usize, usize) -> StageName,
-    ) -> Result<Vec<Step>> {
+    ) -> Result<Vec<PipelineStep>> {
         let spec = self.rule.plan_spec(CostModel::at_level(self.params, level), self.choice);
         let spec = PlanSpec { constant_bytes: MAX_READY_BYTES, ..spec };
         let count = maps.len();
         let step = |(map, part): (&LinearMap, usize)| {
-            Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
+            Ok(PipelineStep::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
         };
         maps.iter().zip(1..).map(step).collect()
     }

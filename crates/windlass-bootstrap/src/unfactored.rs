@@ -9,7 +9,7 @@ use windlass_schemes::error::Result;
 use super::bootstrap_plan::BootstrapPlan;
 use super::maps;
 use super::partition::{constant_bytes, price_of_one, to_coefficients_level};
-use super::pipeline::Step;
+use super::pipeline::PipelineStep;
 use super::spec::Mode;
 use super::stage::StageName;
 
@@ -81,10 +81,10 @@ impl BootstrapPlan {
 
     /// The price of all maps with such names, and how many they are, each counted once.
     fn price_of_maps(&self, wanted: impl Fn(&StageName) -> bool + Copy) -> (f64, usize) {
-        fn of(steps: &[Step], wanted: impl Fn(&StageName) -> bool + Copy) -> (f64, usize) {
-            let one = |step: &Step| match step {
-                Step::Linear(step) if wanted(&step.name) => (step.price(), 1),
-                Step::Parts(parts) => {
+        fn of(steps: &[PipelineStep], wanted: impl Fn(&StageName) -> bool + Copy) -> (f64, usize) {
+            let one = |step: &PipelineStep| match step {
+                PipelineStep::Linear(step) if wanted(&step.name) => (step.price(), 1),
+                PipelineStep::Parts(parts) => {
                     let (price, count) = of(&parts.steps, wanted);
                     (parts.by.parts() as f64 * price, count)
                 }

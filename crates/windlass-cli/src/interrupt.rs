@@ -12,11 +12,11 @@ use crate::error::{CliError, Result};
 static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
 
 /// An existing file or directory that a command changes.
-static CHANGE: Mutex<Option<(PathBuf, Stage)>> = Mutex::new(None);
+static CHANGE: Mutex<Option<(PathBuf, ChangeStage)>> = Mutex::new(None);
 
 /// How far a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum ChangeStage {
     /// It is made piece by piece, and the same command continues it.
     Resumable,
     /// Nothing of it is seen.
@@ -76,13 +76,13 @@ fn end(signal: i32, json: bool) {
 }
 
 /// What an interrupted command says about what it has done.
-fn message(change: Option<&(PathBuf, Stage)>) -> String {
+fn message(change: Option<&(PathBuf, ChangeStage)>) -> String {
     match change {
         None => "interrupted; unfinished files were removed".to_owned(),
-        Some((path, Stage::Done)) => {
+        Some((path, ChangeStage::Done)) => {
             format!("interrupted after the command had changed {}", path.display())
         }
-        Some((path, Stage::Resumable)) => {
+        Some((path, ChangeStage::Resumable)) => {
             format!(
                 "interrupted; the finished part stays in {}, and the same command continues from there",
                 path.display()
@@ -96,10 +96,10 @@ fn message(change: Option<&(PathBuf, Stage)>) -> String {
 
 /// Waits for the end of a change that is being made. It takes a moment, during which the state is
 /// not known. None begins while the guard lives.
-fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
+fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, ChangeStage)>> {
     loop {
         let change = changing();
-        if !matches!(*change, Some((_, Stage::Made))) {
+        if !matches!(*change, Some((_, ChangeStage::Made))) {
             return change;
         }
         drop(change);
@@ -116,28 +116,28 @@ pub struct Change;
 impl Change {
     /// A change that makes the path piece by piece. An interrupted command can continue it.
     pub fn resumable(path: &Path) -> Self {
-        *changing() = Some((path.to_owned(), Stage::Resumable));
+        *changing() = Some((path.to_owned(), ChangeStage::Resumable));
         Self
     }
 
     /// Of what is at this path.
     pub fn of(path: &Path) -> Self {
-        *changing() = Some((path.to_owned(), Stage::Prepared));
+        *changing() = Some((path.to_owned(), ChangeStage::Prepared));
         Self
     }
 
     /// From now on the change may be seen. Where an interruption is under way this waits for its
     /// end, which is that of the process.
     pub fn begins(&self) {
-        Self::reach(Stage::Made);
+        Self::reach(ChangeStage::Made);
     }
 
     /// The change was made.
     pub fn is_made(&self) {
-        Self::reach(Stage::Done);
+        Self::reach(ChangeStage::Done);
     }
 
-    fn reach(stage: Stage) {
+    fn reach(stage: ChangeStage) {
         if let Some((_, now)) = &mut *changing() {
             *now = stage;
         }
@@ -149,13 +149,13 @@ impl Drop for Change {
     /// that failed does not count.
     fn drop(&mut self) {
         let mut change = changing();
-        if !matches!(*change, Some((_, Stage::Done))) {
+        if !matches!(*change, Some((_, ChangeStage::Done))) {
             *change = None;
         }
     }
 }
 
-fn changing() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
+fn changing() -> MutexGuard<'static, Option<(PathBuf, ChangeStage)>> {
     CHANGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

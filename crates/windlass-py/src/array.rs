@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use windlass::schemes::{Ciphertext, ckks};
 
+use crate::either::{Either, map_kind, on_kind};
 use crate::error::plain;
 use crate::handle::{Handle, ServerKind};
 use crate::layout::Layout;
@@ -13,35 +14,21 @@ use crate::numbers::Numbers;
 use crate::setting::Setting;
 
 /// Ciphertexts of one scheme, row by row.
-pub enum Parts {
-    /// BGV or BFV.
-    Exact(Vec<Ciphertext>),
-    /// CKKS.
-    Approximate(Vec<ckks::Ciphertext>),
-}
+pub type Parts = Either<Vec<Ciphertext>, Vec<ckks::Ciphertext>>;
 
 impl Parts {
     pub fn len(&self) -> usize {
-        match self {
-            Self::Exact(list) => list.len(),
-            Self::Approximate(list) => list.len(),
-        }
+        on_kind!(self, list => list.len())
     }
 
     pub fn bytes(&self) -> usize {
-        match self {
-            Self::Exact(list) => list.iter().map(Ciphertext::bytes).sum(),
-            Self::Approximate(list) => list.iter().map(ckks::Ciphertext::bytes).sum(),
-        }
+        on_kind!(self, list => list.iter().map(|ct| ct.bytes()).sum())
     }
 
     /// Those of some rows.
     pub fn rows(&self, chunks: usize, rows: &[usize]) -> Self {
         let places = rows.iter().flat_map(|row| row * chunks..(row + 1) * chunks);
-        match self {
-            Self::Exact(list) => Self::Exact(places.map(|place| list[place].clone()).collect()),
-            Self::Approximate(list) => Self::Approximate(places.map(|place| list[place].clone()).collect()),
-        }
+        map_kind!(self, list => places.map(|place| list[place].clone()).collect())
     }
 }
 
@@ -61,10 +48,7 @@ impl Parts {
 
     /// Whether all of them are fresh encryptions, which keep their seed.
     pub fn are_fresh(&self) -> bool {
-        match self {
-            Self::Exact(list) => list.iter().all(|ct| ct.seed().is_some()),
-            Self::Approximate(list) => list.iter().all(|ct| ct.seed().is_some()),
-        }
+        on_kind!(self, list => list.iter().all(|ct| ct.seed().is_some()))
     }
 
     /// Whether all slots beside the entries are known to hold zeros.

@@ -10,6 +10,7 @@ use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode, Stage};
 use windlass::needs::KeyRequest;
 use windlass::rlwe::FailureProbability;
 
+use crate::either::{Either, on_kind};
 use crate::error::{plain, raise};
 use crate::runtime::{long, quick};
 use crate::setting::{Kind, Names, PyContext, Setting};
@@ -40,13 +41,7 @@ pub struct PyBootstrapping {
 }
 
 /// A plan of either kind.
-#[derive(Clone)]
-pub enum Way {
-    /// BGV or BFV.
-    Exact(Arc<BootstrapPlan>),
-    /// CKKS.
-    Approximate(Arc<RefreshPlan>),
-}
+pub type Way = Either<Arc<BootstrapPlan>, Arc<RefreshPlan>>;
 
 impl Way {
     fn stages(&self) -> Vec<Stage> {
@@ -64,10 +59,7 @@ impl Way {
     }
 
     fn explain(&self) -> String {
-        match self {
-            Self::Exact(plan) => plan.explain(),
-            Self::Approximate(plan) => plan.explain(),
-        }
+        on_kind!(self, plan => plan.explain())
     }
 }
 
@@ -117,18 +109,11 @@ impl PyBootstrapping {
     }
 
     pub fn key_request(&self) -> KeyRequest {
-        match &self.plan {
-            Way::Exact(plan) => plan.key_request(),
-            Way::Approximate(plan) => plan.key_request(),
-        }
+        on_kind!(&self.plan, plan => plan.key_request())
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        let same = match (&self.plan, &other.plan) {
-            (Way::Exact(a), Way::Exact(b)) => a.spec() == b.spec(),
-            (Way::Approximate(a), Way::Approximate(b)) => a.spec() == b.spec(),
-            _ => false,
-        };
+        let same = on_kind!((&self.plan, &other.plan), (a, b) => a.spec() == b.spec(), else false);
         same && self.setting.same(&other.setting)
     }
 
@@ -168,10 +153,7 @@ impl PyBootstrapping {
     /// kept for the next refresh. In CKKS the bits of the modulus that its products may drop.
     #[getter]
     fn output_bits(&self) -> f64 {
-        match &self.plan {
-            Way::Exact(plan) => plan.output_bits(),
-            Way::Approximate(plan) => plan.output_bits(),
-        }
+        on_kind!(&self.plan, plan => plan.output_bits())
     }
 
     /// A refresh is wrong with probability at most ``2**-failure_bits``, over all of its random

@@ -9,11 +9,12 @@ use windlass::wire::{CiphertextList, Kind as Kinds, NumberKind, WireError};
 use windlass::{Error, Result};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain};
 use crate::layout::Layout;
 use crate::numbers::Numbers;
 use crate::runtime::quick;
-use crate::setting::{Kind, Setting};
+use crate::setting::Setting;
 
 impl PyCiphertext {
     pub fn from_bytes(
@@ -43,17 +44,7 @@ impl PyCiphertext {
 
     pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
         let read = quick(py, || {
-            Ok(match &setting.kind {
-                Kind::Exact(context) => {
-                    let (found, list) =
-                        whole(context.load::<CiphertextList<Ciphertext>>(&path), || context.load(&path))?;
-                    (found, Parts::Exact(list))
-                }
-                Kind::Approximate(context) => {
-                    let list = whole(context.load::<CiphertextList<ckks::Ciphertext>>(&path), || context.load(&path))?;
-                    (list.0, Parts::Approximate(list.1))
-                }
-            })
+            Ok(map_kind!(&setting.kind, context => whole(context.load(&path), || context.load(&path))?).with_common())
         });
         let (found, parts) = read.map_err(|error| of_file(py, error, &path))?;
         let (shape, kind) = found.unwrap_or(([1, setting.slots() as u64], NumberKind::Elements));
@@ -90,13 +81,9 @@ impl PyCiphertext {
 
     /// Each ciphertext in the bytes of its file.
     pub fn to_bytes(&self) -> Result<Vec<Vec<u8>>> {
-        match (&self.setting.kind, &*self.parts) {
-            (Kind::Exact(context), Parts::Exact(list)) => list.iter().map(|ct| context.to_bytes(ct)).collect(),
-            (Kind::Approximate(context), Parts::Approximate(list)) => {
-                list.iter().map(|ct| context.to_bytes(ct)).collect()
-            }
-            _ => unreachable!("contexts and ciphertexts are of one kind"),
-        }
+        on_kind!((&self.setting.kind, &*self.parts), (context, list) => {
+            list.iter().map(|ct| context.to_bytes(ct)).collect()
+        })
     }
 }
 
@@ -145,12 +132,7 @@ impl Listed<ckks::Ciphertext> for CiphertextList<ckks::Ciphertext> {
 }
 
 fn read_parts(setting: &Setting, parts: &[&[u8]]) -> Result<Parts> {
-    Ok(match &setting.kind {
-        Kind::Exact(context) => {
-            Parts::Exact(parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?)
-        }
-        Kind::Approximate(context) => {
-            Parts::Approximate(parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?)
-        }
-    })
+    Ok(map_kind!(&setting.kind, context => {
+        parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?
+    }))
 }

@@ -13,8 +13,8 @@ use windlass::schemes::{Ciphertext, Encryptor, ckks};
 use windlass::{Approximate, Beyond, Error, NeedsKeys, Plaintext, Result};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::either::{Either, map_kind, on_kind};
 use crate::error::{of_file, plain, raise};
-use crate::handle::ServerKind;
 use crate::layout::Layout;
 use crate::needs::{check_keys, requests};
 use crate::numbers::{Numbers, Slice, Values, complex_to_numpy, integers_to_numpy, layout_of, values};
@@ -25,63 +25,52 @@ use crate::server::PyServer;
 use crate::setting::{Kind, PyContext, Setting};
 
 /// A client of the library.
-pub enum ClientKind {
-    /// BGV or BFV.
-    Exact(windlass::Client),
-    /// CKKS.
-    Approximate(windlass::Client<Approximate>),
-}
+pub type ClientKind = Either<windlass::Client, windlass::Client<Approximate>>;
 
 /// A public-key encryptor of the library.
-pub enum EncryptorKind {
-    /// BGV or BFV.
-    Exact(Encryptor),
-    /// CKKS.
-    Approximate(ckks::Encryptor),
+pub type EncryptorKind = Either<Encryptor, ckks::Encryptor>;
+
+/// Encrypts one ciphertext of integers, with a secret or a public key.
+trait EncryptsIntegers: Sync {
+    fn plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext>;
 }
 
-/// Encrypts one ciphertext, with a secret or a public key.
-trait Encrypts: Sync {
-    fn plaintext(&self, setting: &Setting, plaintext: &Plaintext) -> Result<Ciphertext>;
+impl EncryptsIntegers for windlass::Client {
+    fn plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
+        self.encrypt_plaintext(plaintext)
+    }
+}
+
+impl EncryptsIntegers for Encryptor {
+    fn plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
+        self.encrypt(plaintext, &mut os_rng()?)
+    }
+}
+
+/// Encrypts one ciphertext of complex numbers, with a secret or a public key.
+trait EncryptsComplex: Sync {
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext>;
 }
 
-impl Encrypts for ClientKind {
-    fn plaintext(&self, _: &Setting, plaintext: &Plaintext) -> Result<Ciphertext> {
-        match self {
-            Self::Exact(client) => client.encrypt_plaintext(plaintext),
-            Self::Approximate(_) => unreachable!("contexts and clients are of one kind"),
-        }
-    }
-
+impl EncryptsComplex for windlass::Client<Approximate> {
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
-        match self {
-            Self::Approximate(client) => client.encrypt_complex(values, bound),
-            Self::Exact(_) => unreachable!("contexts and clients are of one kind"),
-        }
+        self.encrypt_complex(values, bound)
     }
 }
 
-impl Encrypts for EncryptorKind {
-    fn plaintext(&self, _: &Setting, plaintext: &Plaintext) -> Result<Ciphertext> {
-        match self {
-            Self::Exact(encryptor) => encryptor.encrypt(plaintext, &mut os_rng()?),
-            Self::Approximate(_) => unreachable!("contexts and encryptors are of one kind"),
-        }
-    }
-
+impl EncryptsComplex for ckks::Encryptor {
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
-        match self {
-            Self::Approximate(encryptor) => encryptor.encrypt_bounded(values, bound, &mut os_rng()?),
-            Self::Exact(_) => unreachable!("contexts and encryptors are of one kind"),
-        }
+        self.encrypt_bounded(values, bound, &mut os_rng()?)
     }
 }
+
+/// Who encrypts.
+type Encrypts<'a> = Either<&'a dyn EncryptsIntegers, &'a dyn EncryptsComplex>;
 
 /// All ciphertexts of an array, in parallel.
 fn encrypt_all(
     ticker: &Ticker,
-    by: &dyn Encrypts,
+    by: Encrypts<'_>,
     setting: &Setting,
     slice: Slice<'_>,
     layout: &Layout,
@@ -97,8 +86,8 @@ fn encrypt_all(
         (start + entries.start) * degree..(start + entries.end) * degree
     };
     let count = layout.rows * chunks;
-    match &setting.kind {
-        Kind::Exact(context) => {
+    match (&setting.kind, by) {
+        (Kind::Exact(context), Encrypts::Exact(by)) => {
             let one = |part: usize| {
                 ticker.check("encrypt")?;
                 let range = range(part);
@@ -110,14 +99,11 @@ fn encrypt_all(
                     (Slice::Unsigned(list), true) => Plaintext::from_slots(ring, &list[range]),
                     _ => unreachable!("exact contexts take integers"),
                 }?;
-                by.plaintext(setting, &plaintext)
+                by.plaintext(&plaintext)
             };
-            if count == 1 {
-                return Ok(Parts::Exact(vec![one(0)?]));
-            }
-            Ok(Parts::Exact((0..count).into_par_iter().map(one).collect::<Result<_>>()?))
+            Ok(Parts::Exact(each_part(count, one)?))
         }
-        Kind::Approximate(_) => {
+        (Kind::Approximate(_), Encrypts::Approximate(by)) => {
             let one = |part: usize| {
                 ticker.check("encrypt")?;
                 let range = range(part);
@@ -129,18 +115,24 @@ fn encrypt_all(
                 list.resize(packed, Complex64::ZERO);
                 by.complex(&list, bound)
             };
-            if count == 1 {
-                return Ok(Parts::Approximate(vec![one(0)?]));
-            }
-            Ok(Parts::Approximate((0..count).into_par_iter().map(one).collect::<Result<_>>()?))
+            Ok(Parts::Approximate(each_part(count, one)?))
         }
+        _ => unreachable!("contexts and keys are of one kind"),
     }
+}
+
+/// What `one` makes of every part, in parallel. A single part is made on the caller's thread.
+fn each_part<C: Send>(count: usize, one: impl Fn(usize) -> Result<C> + Sync + Send) -> Result<Vec<C>> {
+    if count == 1 {
+        return Ok(vec![one(0)?]);
+    }
+    (0..count).into_par_iter().map(one).collect()
 }
 
 /// Checks an array and encrypts it.
 fn encrypt(
     py: Python<'_>,
-    by: &dyn Encrypts,
+    by: Encrypts<'_>,
     setting: &Arc<Setting>,
     given: &Bound<'_, PyAny>,
     bound: f64,
@@ -233,7 +225,7 @@ impl PyClient {
     ///        [ 3,  4]])
     #[pyo3(signature = (values, *, bound=1.0, elements=false))]
     fn encrypt(&self, py: Python<'_>, values: &Bound<'_, PyAny>, bound: f64, elements: bool) -> PyResult<PyCiphertext> {
-        encrypt(py, &*self.kind, &self.setting, values, bound, elements)
+        encrypt(py, map_kind!(&*self.kind, own => own), &self.setting, values, bound, elements)
     }
 
     /// Decrypts a ciphertext to the array in it.
@@ -364,12 +356,7 @@ impl PyClient {
         let server = long(py, progress, "keys", move |ticker| {
             let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();
             let mut observe = |done, count| -> ControlFlow<()> { ticker.tell(done, count) };
-            Ok(match &*client {
-                ClientKind::Exact(client) => ServerKind::Exact(client.generate_server_for(&needs, &mut observe)?),
-                ClientKind::Approximate(client) => {
-                    ServerKind::Approximate(client.generate_server_for(&needs, &mut observe)?)
-                }
-            })
+            Ok(map_kind!(&*client, client => client.generate_server_for(&needs, &mut observe)?))
         })?;
         Ok(PyServer::new(&self.setting, server))
     }
@@ -388,12 +375,7 @@ impl PyClient {
     /// >>> client.decrypt(client.encryptor().encrypt([1, 2]))
     /// array([1, 2])
     fn encryptor(&self, py: Python<'_>) -> PyResult<PyEncryptor> {
-        let key = quick(py, || {
-            Ok(match &*self.kind {
-                ClientKind::Exact(client) => client.public_key()?,
-                ClientKind::Approximate(client) => client.public_key()?,
-            })
-        })?;
+        let key = quick(py, || on_kind!(&*self.kind, client => client.public_key()))?;
         PyEncryptor::of_key(py, &self.setting, key)
     }
 
@@ -432,11 +414,11 @@ impl PyClient {
     #[pyo3(signature = (path, *, passphrase=None))]
     fn save_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let passphrase = passphrase_of(passphrase)?;
-        quick(py, || match (&*self.kind, &passphrase) {
-            (ClientKind::Exact(client), None) => client.save_secret(&path),
-            (ClientKind::Exact(client), Some(passphrase)) => client.save_sealed_secret(&path, passphrase),
-            (ClientKind::Approximate(client), None) => client.save_secret(&path),
-            (ClientKind::Approximate(client), Some(passphrase)) => client.save_sealed_secret(&path, passphrase),
+        quick(py, || {
+            on_kind!(&*self.kind, client => match &passphrase {
+                None => client.save_secret(&path),
+                Some(passphrase) => client.save_sealed_secret(&path, passphrase),
+            })
         })
         .map_err(|error| of_file(py, error, &path))
     }
@@ -496,10 +478,7 @@ pub struct PyEncryptor {
 impl PyEncryptor {
     pub fn of_key(py: Python<'_>, setting: &Arc<Setting>, key: PublicKey) -> PyResult<Self> {
         let made = || {
-            let bytes = match &setting.kind {
-                Kind::Exact(context) => context.to_bytes(&key)?,
-                Kind::Approximate(context) => context.to_bytes(&key)?,
-            };
+            let bytes = on_kind!(&setting.kind, context => context.to_bytes(&key)?);
             Ok((bytes, encryptor(setting, key)?))
         };
         let (bytes, kind) = made().map_err(|error| raise(py, error))?;
@@ -507,10 +486,7 @@ impl PyEncryptor {
     }
 
     pub fn from_bytes(py: Python<'_>, setting: &Arc<Setting>, bytes: &[u8]) -> PyResult<Self> {
-        let key = quick(py, || match &setting.kind {
-            Kind::Exact(context) => context.from_bytes(bytes),
-            Kind::Approximate(context) => context.from_bytes(bytes),
-        })?;
+        let key = quick(py, || on_kind!(&setting.kind, context => context.from_bytes(bytes)))?;
         Self::of_key(py, setting, key)
     }
 }
@@ -521,7 +497,7 @@ impl PyEncryptor {
     /// :meth:`Client.encrypt`.
     #[pyo3(signature = (values, *, bound=1.0, elements=false))]
     fn encrypt(&self, py: Python<'_>, values: &Bound<'_, PyAny>, bound: f64, elements: bool) -> PyResult<PyCiphertext> {
-        encrypt(py, &self.kind, &self.setting, values, bound, elements)
+        encrypt(py, map_kind!(&self.kind, own => own), &self.setting, values, bound, elements)
     }
 
     /// Writes the public key to a new file and returns the number of bytes. Raises

@@ -9,10 +9,12 @@ use num_complex::Complex64;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use windlass::schemes::ckks::complex;
-use windlass::{Evaluator, Result};
+use windlass::schemes::{Ciphertext, ckks};
+use windlass::{Approximate, Evaluator, Result};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::broadcast::{Meeting, meet};
+use crate::either::map_kind;
 use crate::error::plain;
 use crate::handle::ServerKind;
 use crate::layout::Layout;
@@ -20,6 +22,8 @@ use crate::numbers::{Numbers, Slice, Values, numpy, values};
 use crate::progress::Ticker;
 use crate::runtime::by_parts;
 use crate::sparse::dense;
+
+type ApproximateServer = windlass::Server<Approximate>;
 
 /// The right side of an operator.
 pub enum Operand<'py> {
@@ -111,15 +115,9 @@ macro_rules! on_pairs {
         let (a, b): (&PyCiphertext, &PyCiphertext) = ($a, $b);
         let (server, Meeting { layout, places }) = paired($py, a, b)?;
         let parts = by_parts($py, places.len(), |ticker| {
-            Ok(match (&*server, &*a.parts, &*b.parts) {
-                (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
-                    Parts::Exact(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
-                }
-                (ServerKind::Approximate(s), Parts::Approximate(x), Parts::Approximate(y)) => {
-                    Parts::Approximate(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
-                }
-                _ => unreachable!("contexts are the same"),
-            })
+            Ok(map_kind!((&*server, &*a.parts, &*b.parts), (s, x, y) => {
+                each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?
+            }))
         })?;
         let spread = a.spread && b.spread;
         Ok(result_of(a, b, parts, layout, $clean).with_spread(spread))
@@ -162,13 +160,7 @@ pub fn multiply_pairs(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyR
 pub fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
     let server = a.server(py)?;
     let parts = by_parts(py, a.parts.len(), |ticker| {
-        Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(ticker, x, |x| s.square(x))?),
-            (ServerKind::Approximate(s), Parts::Approximate(x)) => {
-                Parts::Approximate(each(ticker, x, |x| s.square(x))?)
-            }
-            _ => unreachable!("contexts are the same"),
-        })
+        Ok(map_kind!((&*server, &*a.parts), (s, list) => each(ticker, list, |x| s.square(x))?))
     })?;
     Ok(a.result(parts, a.layout.clone(), a.numbers, a.clean).with_spread(a.spread))
 }
@@ -177,13 +169,7 @@ pub fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
 pub fn negate(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
     let server = a.server(py)?;
     let parts = by_parts(py, a.parts.len(), |ticker| {
-        Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(ticker, x, |x| s.engine().negate(x))?),
-            (ServerKind::Approximate(s), Parts::Approximate(x)) => {
-                Parts::Approximate(each(ticker, x, |x| s.negate(x))?)
-            }
-            _ => unreachable!("contexts are the same"),
-        })
+        Ok(map_kind!((&*server, &*a.parts), (s, list) => each(ticker, list, |x| s.engine().negate(x))?))
     })?;
     let numbers = if a.numbers == Numbers::Unsigned { Numbers::Signed } else { a.numbers };
     Ok(a.result(parts, a.layout.clone(), numbers, a.clean).with_spread(a.spread))
@@ -241,28 +227,48 @@ fn python<'py>(values: &Values<'py>) -> Python<'py> {
     }
 }
 
-/// `a ± values`, only on the entries.
-fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyResult<PyCiphertext> {
+/// Combines every ciphertext with its public numbers, by the operation of its kind.
+fn by_values(
+    a: &PyCiphertext,
+    values: &Values<'_>,
+    same: bool,
+    sign: f64,
+    exact: impl Fn(&windlass::Server, &Ciphertext, &[i64]) -> Result<Ciphertext> + Sync + Send,
+    approximate: impl Fn(&ApproximateServer, &ckks::Ciphertext, &[Complex64]) -> Result<ckks::Ciphertext> + Sync + Send,
+) -> PyResult<Parts> {
     let py = python(values);
-    refuse_elements(py, a)?;
     let (server, slice) = (a.server(py)?, values.slice()?);
-    let parts = by_parts(py, a.parts.len(), |ticker| {
+    by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
             (ServerKind::Exact(s), Parts::Exact(list)) => {
                 Parts::Exact(numbered(ticker, list, |part, ct| match chunk(a, slice, part, same, sign) {
-                    Chunk::Integers(values) => s.add_integers(ct, &values),
+                    Chunk::Integers(values) => exact(s, ct, &values),
                     Chunk::Complex(_) => unreachable!("exact contexts take integers"),
                 })?)
             }
             (ServerKind::Approximate(s), Parts::Approximate(list)) => {
                 Parts::Approximate(numbered(ticker, list, |part, ct| match chunk(a, slice, part, same, sign) {
-                    Chunk::Complex(values) => s.engine().add_plain(ct, &values),
+                    Chunk::Complex(values) => approximate(s, ct, &values),
                     Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
                 })?)
             }
             _ => unreachable!("contexts are the same"),
         })
-    })?;
+    })
+}
+
+/// `a ± values`, only on the entries.
+fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    refuse_elements(py, a)?;
+    let parts = by_values(
+        a,
+        values,
+        same,
+        sign,
+        |s, ct, integers| s.add_integers(ct, integers),
+        |s, ct, numbers| s.engine().add_plain(ct, numbers),
+    )?;
     let signed = sign < 0.0 && a.numbers == Numbers::Unsigned;
     let numbers = if signed { Numbers::Signed } else { a.numbers.joined(meant(values, same)) };
     Ok(a.result(parts, a.layout.clone(), numbers, a.clean).with_spread(a.spread))
@@ -316,25 +322,14 @@ fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
 }
 
 fn times(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
-    let py = python(values);
-    let (server, slice) = (a.server(py)?, values.slice()?);
-    let parts = by_parts(py, a.parts.len(), |ticker| {
-        Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(list)) => {
-                Parts::Exact(numbered(ticker, list, |part, ct| match chunk(a, slice, part, false, 1.0) {
-                    Chunk::Integers(values) => s.multiply_integers(ct, &values),
-                    Chunk::Complex(_) => unreachable!("exact contexts take integers"),
-                })?)
-            }
-            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
-                Parts::Approximate(numbered(ticker, list, |part, ct| match chunk(a, slice, part, false, 1.0) {
-                    Chunk::Complex(values) => s.engine().multiply_plain(ct, &values),
-                    Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
-                })?)
-            }
-            _ => unreachable!("contexts are the same"),
-        })
-    })?;
+    let parts = by_values(
+        a,
+        values,
+        false,
+        1.0,
+        |s, ct, integers| s.multiply_integers(ct, integers),
+        |s, ct, numbers| s.engine().multiply_plain(ct, numbers),
+    )?;
     let numbers = a.numbers.joined(values.numbers());
     Ok(a.result(parts, a.layout.clone(), numbers, !a.spread).with_spread(a.spread))
 }

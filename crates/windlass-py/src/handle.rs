@@ -7,32 +7,22 @@ use windlass::rlwe::EvaluationKeys;
 use windlass::{Approximate, Result};
 
 use crate::bootstrapping::PyBootstrapping;
+use crate::either::{Either, map_kind, on_kind};
 use crate::error::plain;
-use crate::setting::{Kind, Setting};
+use crate::setting::Setting;
 
 /// A server of the library.
-pub enum ServerKind {
-    /// BGV or BFV.
-    Exact(windlass::Server),
-    /// CKKS.
-    Approximate(windlass::Server<Approximate>),
-}
+pub type ServerKind = Either<windlass::Server, windlass::Server<Approximate>>;
 
 impl ServerKind {
     /// A server that holds no keys.
     pub fn without_keys(setting: &Setting) -> Result<Self> {
-        Ok(match &setting.kind {
-            Kind::Exact(context) => Self::Exact(context.server_without_keys()?),
-            Kind::Approximate(context) => Self::Approximate(context.server_without_keys()?),
-        })
+        Ok(map_kind!(&setting.kind, context => context.server_without_keys()?))
     }
 
     /// The evaluation keys.
     pub fn keys(&self) -> &Arc<EvaluationKeys> {
-        match self {
-            Self::Exact(server) => server.engine().keys(),
-            Self::Approximate(server) => server.engine().keys(),
-        }
+        on_kind!(self, server => server.engine().keys())
     }
 }
 

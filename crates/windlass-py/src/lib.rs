@@ -13,6 +13,7 @@ mod ciphertext_files;
 mod circuit;
 mod client;
 mod context;
+mod either;
 mod elementwise;
 mod error;
 mod for_circuits;

@@ -8,9 +8,10 @@ use pyo3::types::{PyDict, PyTuple};
 use windlass::ring::kernels::Mapping;
 
 use crate::array::PyCiphertext;
+use crate::either::on_kind;
 use crate::error::plain;
 use crate::handle::ServerKind;
-use crate::matrix::{Matrix, Plan, PyLinear, level_of, on_plan, other_scheme};
+use crate::matrix::{Matrix, Plan, PyLinear, level_of, other_scheme};
 use crate::numbers::Numbers;
 use crate::prepared::PyPrepared;
 use crate::runtime::{long, quick};
@@ -67,7 +68,7 @@ impl PyLinear {
     /// The name of the algorithm.
     #[getter]
     fn strategy(&self) -> String {
-        on_plan!(self.inner, |plan| plan.products().strategy().to_string())
+        on_kind!(&self.inner.plan, plan => plan.products().strategy().to_string())
     }
 
     /// The automorphisms that need Galois keys, in increasing order. No other keys are needed.
@@ -87,13 +88,13 @@ impl PyLinear {
     /// The automorphisms of the products: the diagonals that are not zero.
     #[getter]
     fn diagonals(&self) -> Vec<u64> {
-        on_plan!(self.inner, |plan| plan.products().grid().support())
+        on_kind!(&self.inner.plan, plan => plan.products().grid().support())
     }
 
     /// Bits of capacity that the product takes, without those of key switches.
     #[getter]
     fn capacity_bits(&self) -> f64 {
-        on_plan!(self.inner, |plan| plan.products().capacity_bits())
+        on_kind!(&self.inner.plan, plan => plan.products().capacity_bits())
     }
 
     /// The levels that a product takes: 1 in CKKS, 0 for integers, whose parameters are planned
@@ -106,7 +107,7 @@ impl PyLinear {
     /// The shape (outputs, inputs) in ciphertexts.
     #[getter]
     fn grid(&self) -> (usize, usize) {
-        on_plan!(self.inner, |plan| (plan.products().grid().rows(), plan.products().grid().columns()))
+        on_kind!(&self.inner.plan, plan => (plan.products().grid().rows(), plan.products().grid().columns()))
     }
 
     /// Counts the operations of one product.
@@ -136,7 +137,7 @@ impl PyLinear {
             dict.set_item(name, times)?;
         }
         dict.set_item("keys", count.keys)?;
-        dict.set_item("constants", on_plan!(self.inner, |plan| plan.products().constants()))?;
+        dict.set_item("constants", on_kind!(&self.inner.plan, plan => plan.products().constants()))?;
         Ok(dict)
     }
 
@@ -255,11 +256,12 @@ impl PyLinear {
     ///     If the file is not whole, or belongs to another context or matrix.
     fn map_prepared(&self, py: Python<'_>, server: &PyServer, path: PathBuf) -> PyResult<()> {
         let (inner, kind) = (Arc::clone(&self.inner), server.handle.open(py)?);
-        long(py, None, "constants", move |_| match (&*kind, &inner.plan) {
-            (ServerKind::Exact(s), Plan::Exact(plan)) => s.open_prepared(plan.products(), &path),
-            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.open_prepared(plan.products(), &path),
-            _ => Err(other_scheme()),
-        })
+        long(
+            py,
+            None,
+            "constants",
+            move |_| on_kind!((&*kind, &inner.plan), (s, plan) => s.open_prepared(plan.products(), &path), else Err(other_scheme())),
+        )
     }
 
     /// Plots the diagonals and keys; needs matplotlib.

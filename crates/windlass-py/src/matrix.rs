@@ -12,6 +12,7 @@ use windlass::ring::kernels::Mapping;
 use windlass::{Depth, Error, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::either::{Either, map_kind, on_kind};
 use crate::elementwise::{self, Operand};
 use crate::error::plain;
 use crate::handle::ServerKind;
@@ -19,18 +20,6 @@ use crate::memory::check_memory;
 use crate::numbers::{Numbers, Slice, values};
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, Setting};
-
-/// Questions to a plan of either kind.
-macro_rules! on_plan {
-    ($inner:expr, |$plan:ident| $body:expr) => {
-        match &$inner.plan {
-            $crate::matrix::Plan::Exact($plan) => $body,
-            $crate::matrix::Plan::Approximate($plan) => $body,
-        }
-    };
-}
-
-pub(crate) use on_plan;
 
 /// The entries of a matrix, row by row.
 #[derive(PartialEq)]
@@ -62,18 +51,12 @@ impl Default for LinearSpec {
 }
 
 /// A plan of either kind.
-pub enum Plan {
-    Exact(MatrixPlan),
-    Approximate(MatrixPlan<ComplexSlots>),
-}
+pub type Plan = Either<MatrixPlan, MatrixPlan<ComplexSlots>>;
 
 impl Plan {
     /// What every plan says.
     pub fn common(&self) -> &dyn circuits::Plan {
-        match self {
-            Self::Exact(plan) => plan,
-            Self::Approximate(plan) => plan,
-        }
+        on_kind!(self, plan => plan)
     }
 }
 
@@ -196,26 +179,26 @@ impl LinearInner {
 
     /// Whether entries lie in blocks: such products are added, or meet copies of the vector.
     pub fn is_folded(&self) -> bool {
-        on_plan!(self, |plan| plan.is_folded())
+        on_kind!(&self.plan, plan => plan.is_folded())
     }
 
     /// Adds what a product takes of the depth of parameters.
     pub fn add_to(&self, depth: &mut Depth) {
-        on_plan!(self, |plan| plan.add_to(depth));
+        on_kind!(&self.plan, plan => plan.add_to(depth));
     }
 
     /// Whether slots beyond the rows hold parts of other sums.
     fn leaves_sums(&self) -> bool {
-        on_plan!(self, |plan| plan.sum().is_some())
+        on_kind!(&self.plan, plan => plan.sum().is_some())
     }
 
     /// Whether slots beyond the vector must hold zeros.
     fn makes_copies(&self) -> bool {
-        on_plan!(self, |plan| plan.copies().is_some())
+        on_kind!(&self.plan, plan => plan.copies().is_some())
     }
 
     pub fn key_request(&self) -> KeyRequest {
-        on_plan!(self, |plan| plan.key_request())
+        on_kind!(&self.plan, plan => plan.key_request())
     }
 
     fn numbers(&self) -> Option<Numbers> {
@@ -247,27 +230,13 @@ impl LinearInner {
         let products = long(py, progress, "matrix product", move |ticker| {
             let count = parts.len() / chunks;
             let step = || if ticker.tick(count).is_break() { Err(stopped("matrix product")) } else { Ok(()) };
-            Ok(match (&*server, &*parts, &own.plan) {
-                (ServerKind::Exact(s), Parts::Exact(list), Plan::Exact(plan)) => {
-                    Parts::Exact(rows_of(list, chunks, |row| {
-                        let product = match row {
-                            [only] if plan.products().grid().rows() == 1 => vec![s.apply(plan, only)?],
-                            _ => s.apply_grid(plan, row)?,
-                        };
-                        step().map(|()| product)
-                    })?)
-                }
-                (ServerKind::Approximate(s), Parts::Approximate(list), Plan::Approximate(plan)) => {
-                    Parts::Approximate(rows_of(list, chunks, |row| {
-                        let product = match row {
-                            [only] if plan.products().grid().rows() == 1 => vec![s.apply(plan, only)?],
-                            _ => s.apply_grid(plan, row)?,
-                        };
-                        step().map(|()| product)
-                    })?)
-                }
-                _ => unreachable!("contexts are the same"),
-            })
+            Ok(map_kind!((&*server, &*parts, &own.plan), (s, list, plan) => rows_of(list, chunks, |row| {
+                let product = match row {
+                    [only] if plan.products().grid().rows() == 1 => vec![s.apply(plan, only)?],
+                    _ => s.apply_grid(plan, row)?,
+                };
+                step().map(|()| product)
+            })?))
         })?;
         let numbers = self.numbers().map_or(x.numbers, |numbers| x.numbers.joined(numbers));
         let product = x.result(products, x.layout.with_length(self.matrix.rows()), numbers, !self.leaves_sums());
@@ -281,11 +250,7 @@ impl LinearInner {
 impl LinearInner {
     /// Constants in memory, for the next products of a server.
     pub fn share_prepared(&self, kind: &ServerKind, memory: Arc<Mapping>) -> Result<()> {
-        match (kind, &self.plan) {
-            (ServerKind::Exact(s), Plan::Exact(plan)) => s.open_prepared(plan.products(), memory),
-            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.open_prepared(plan.products(), memory),
-            _ => Err(other_scheme()),
-        }
+        on_kind!((kind, &self.plan), (s, plan) => s.open_prepared(plan.products(), memory), else Err(other_scheme()))
     }
 }
 

@@ -12,9 +12,9 @@ use windlass::NeedsKeys;
 
 use crate::array::{Parts, PyCiphertext};
 use crate::broadcast::sources;
+use crate::either::map_kind;
 use crate::elementwise::{Operand, each, multiply, square, subtract};
 use crate::error::{exception, plain};
-use crate::handle::ServerKind;
 use crate::layout::Layout;
 use crate::numbers::Numbers;
 use crate::runtime::{by_parts, quick};
@@ -137,17 +137,9 @@ fn add_rows(py: Python<'_>, a: &PyCiphertext, axes: &[usize]) -> PyResult<PyCiph
         (0..chunks).for_each(|chunk| groups[target * chunks + chunk].push(row * chunks + chunk));
     }
     let parts = by_parts(py, a.parts.len(), |ticker| {
-        Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(list)) => Parts::Exact(each(ticker, &groups, |group| {
-                joined(&group.iter().map(|&place| &list[place]).collect::<Vec<_>>(), |a, b| s.add(a, b))
-            })?),
-            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
-                Parts::Approximate(each(ticker, &groups, |group| {
-                    joined(&group.iter().map(|&place| &list[place]).collect::<Vec<_>>(), |a, b| s.add(a, b))
-                })?)
-            }
-            _ => unreachable!("contexts are the same"),
-        })
+        Ok(map_kind!((&*server, &*a.parts), (s, list) => each(ticker, &groups, |group| {
+            joined(&group.iter().map(|&place| &list[place]).collect::<Vec<_>>(), |a, b| s.add(a, b))
+        })?))
     })?;
     let layout = Layout { dims: one(&a.layout.dims), rows, length: a.layout.length };
     Ok(a.result(parts, layout, a.numbers, a.clean).with_spread(a.spread))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::array::PyCiphertext;
-use crate::bootstrapping::{PyBootstrapping, Way};
+use crate::bootstrapping::PyBootstrapping;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::client::PyEncryptor;
 use crate::error::{plain, raise};
@@ -79,19 +79,13 @@ pub fn restore_server(
         }
         Ok(match &setting.kind {
             Kind::Exact(context) => {
-                let plan = |way: &PyBootstrapping| match &way.plan {
-                    Way::Exact(plan) => Some(Arc::clone(plan)),
-                    Way::Approximate(_) => None,
-                };
-                let own: Vec<_> = ways.iter().filter_map(plan).zip(bootstrap.iter().copied()).collect();
+                let plans = ways.iter().filter_map(|way| way.plan.exact().cloned());
+                let own: Vec<_> = plans.zip(bootstrap.iter().copied()).collect();
                 ServerKind::Exact(context.server_from_bytes(evaluation, &own)?)
             }
             Kind::Approximate(context) => {
-                let plan = |way: &PyBootstrapping| match &way.plan {
-                    Way::Approximate(plan) => Some(Arc::clone(plan)),
-                    Way::Exact(_) => None,
-                };
-                let own: Vec<_> = ways.iter().filter_map(plan).zip(bootstrap.iter().copied()).collect();
+                let plans = ways.iter().filter_map(|way| way.plan.approximate().cloned());
+                let own: Vec<_> = plans.zip(bootstrap.iter().copied()).collect();
                 ServerKind::Approximate(context.server_from_bytes(evaluation, &own)?)
             }
         })

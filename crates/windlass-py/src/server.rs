@@ -14,6 +14,7 @@ use windlass::wire::{self, BootstrapContext, ReadyKeys, RefreshContext, WireErro
 
 use crate::array::PyCiphertext;
 use crate::bootstrapping::{PyBootstrapping, Way};
+use crate::either::on_kind;
 use crate::error::{of_file, plain};
 use crate::handle::{Handle, ServerKind};
 use crate::runtime::{long, quick};
@@ -125,10 +126,7 @@ impl PyServer {
                 Keys::File(path) => Mapping::of(File::open(path).map_err(WireError::from)?).map_err(WireError::from)?,
                 Keys::Memory(memory) => memory,
             });
-            let keys = match &own.kind {
-                Kind::Exact(context) => ReadyKeys::open(memory, context.files())?,
-                Kind::Approximate(context) => ReadyKeys::open(memory, context.files())?,
-            };
+            let keys = on_kind!(&own.kind, context => ReadyKeys::open(memory, context.files())?);
             assembled(&own, keys.0, refresh)
         })
         .map_err(|error| path.map_or_else(|| error.clone_ref(py), |path| of_file(py, error.clone_ref(py), &path)))?;
@@ -146,10 +144,7 @@ impl PyServer {
         let own = Arc::clone(setting);
         let named = path.clone();
         let kind = long(py, None, "reading keys", move |_| {
-            let keys: EvaluationKeys = match &own.kind {
-                Kind::Exact(context) => context.load(&path)?,
-                Kind::Approximate(context) => context.load(&path)?,
-            };
+            let keys: EvaluationKeys = on_kind!(&own.kind, context => context.load(&path)?);
             assembled(&own, Arc::new(keys), refresh)
         })
         .map_err(|error| of_file(py, error, &named))?;
@@ -222,11 +217,9 @@ impl PyServer {
     fn save(&self, py: Python<'_>, path: PathBuf, ready: bool) -> PyResult<u64> {
         let (kind, setting) = (self.handle.open(py)?, Arc::clone(&self.handle.setting));
         let named = path.clone();
-        let written = long(py, None, "writing keys", move |_| match (&setting.kind, &*kind) {
-            (_, ServerKind::Exact(server)) if ready => server.save_ready_keys(&path),
-            (_, ServerKind::Approximate(server)) if ready => server.save_ready_keys(&path),
-            (Kind::Exact(context), _) => context.save(&path, &**kind.keys()),
-            (Kind::Approximate(context), _) => context.save(&path, &**kind.keys()),
+        let written = long(py, None, "writing keys", move |_| match ready {
+            true => on_kind!(&*kind, server => server.save_ready_keys(&path)),
+            false => on_kind!(&setting.kind, context => context.save(&path, &**kind.keys())),
         });
         written.map_err(|error| of_file(py, error, &named))
     }
@@ -248,10 +241,7 @@ impl PyServer {
     /// array([ 9, 16])
     fn ready_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let kind = self.handle.open(py)?;
-        let bytes = long(py, None, "keys", move |_| match &*kind {
-            ServerKind::Exact(server) => server.ready_keys_to_bytes(),
-            ServerKind::Approximate(server) => server.ready_keys_to_bytes(),
-        })?;
+        let bytes = long(py, None, "keys", move |_| on_kind!(&*kind, server => server.ready_keys_to_bytes()))?;
         Ok(numpy::PyArray1::from_vec(py, bytes).into_any())
     }
 
@@ -305,10 +295,7 @@ impl PyServer {
 
     /// Frees the memory of converted constants. They are converted again when they are next used.
     fn forget(&self, py: Python<'_>) -> PyResult<()> {
-        match &*self.handle.open(py)? {
-            ServerKind::Exact(server) => server.forget(),
-            ServerKind::Approximate(server) => server.forget(),
-        }
+        on_kind!(&*self.handle.open(py)?, server => server.forget());
         Ok(())
     }
 
@@ -362,10 +349,7 @@ impl PyServer {
             if kind.keys().key_id().is_none() {
                 return Ok((Vec::new(), Vec::new()));
             }
-            match &*kind {
-                ServerKind::Exact(server) => server.to_bytes(),
-                ServerKind::Approximate(server) => server.to_bytes(),
-            }
+            on_kind!(&*kind, server => server.to_bytes())
         })?;
         let evaluation = crate::pickle::buffer(py, evaluation, protocol)?;
         let own =

@@ -11,13 +11,10 @@ use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::rlwe::{KeySizes, KeyStrategy, RlweParams};
 use windlass::{Approximate, Error, Params, Result, Scheme};
 
+use crate::either::{Either, on_kind};
+
 /// A context of the library.
-pub enum Kind {
-    /// BGV or BFV.
-    Exact(windlass::Context),
-    /// CKKS.
-    Approximate(windlass::Context<Approximate>),
-}
+pub type Kind = Either<windlass::Context, windlass::Context<Approximate>>;
 
 /// What all Python objects of one context share.
 pub struct Setting {
@@ -195,10 +192,7 @@ fn most_keys(names: &Names) -> Result<Option<usize>> {
 impl Setting {
     /// What operations cost on this machine.
     pub fn prices(&self) -> windlass::circuits::CostModel {
-        match &self.kind {
-            Kind::Exact(context) => context.prices(),
-            Kind::Approximate(context) => context.prices(),
-        }
+        on_kind!(&self.kind, context => context.prices())
     }
 
     /// How to refresh real and complex numbers, with a maximum number of keys for each map.

@@ -12,7 +12,7 @@ use windlass_kernels::u32_rows;
 use crate::error::Result;
 use crate::pair::Pair;
 use crate::setting::Setting;
-use crate::switch::{Step, U32Keys};
+use crate::switch::{ExpansionStep, U32Keys};
 
 /// The ciphertexts of 2^depth times the first `wanted.len()` coefficients of one whose other
 /// coefficients are zero, each as the constant coefficient: those that are wanted, in order. The
@@ -51,7 +51,7 @@ pub fn expand(setting: &Setting, keys: &U32Keys<'_>, ciphertext: Pair, wanted: &
 }
 
 /// c + θ(c) and X^{−2^number}·(c − θ(c)).
-fn halves(setting: &Setting, step: &Step<'_>, node: &Pair, number: usize) -> (Pair, Pair) {
+fn halves(setting: &Setting, step: &ExpansionStep<'_>, node: &Pair, number: usize) -> (Pair, Pair) {
     let switched = step.key.switch(setting, node.part(1), [Some(node.part(0)), None]);
     let (mut even, mut odd) = (Pair::unspecified(setting), Pair::unspecified(setting));
     for (part, (even, odd)) in even.rows_mut().into_iter().zip(odd.rows_mut()).enumerate() {

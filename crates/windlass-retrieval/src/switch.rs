@@ -149,13 +149,13 @@ pub fn elements(depth: u32) -> impl Iterator<Item = u64> {
 #[derive(Debug)]
 pub struct U32Keys<'a> {
     /// For each step of an expansion.
-    steps: Vec<Option<Step<'a>>>,
+    steps: Vec<Option<ExpansionStep<'a>>>,
     relinearisation: Option<U32Key<'a>>,
 }
 
 /// An automorphism with its key.
 #[derive(Debug)]
-pub struct Step<'a> {
+pub struct ExpansionStep<'a> {
     /// How values move.
     pub automorphism: Arc<Automorphism>,
     /// Its key.
@@ -170,10 +170,10 @@ impl<'a> U32Keys<'a> {
     /// [`RlweError::KeyLevelTooLow`].
     pub fn new(setting: &Setting, keys: &'a EvaluationKeys, depth: u32) -> Result<Self> {
         let ring = setting.context().ring();
-        let step = |element: u64| -> Result<Option<Step<'a>>> {
+        let step = |element: u64| -> Result<Option<ExpansionStep<'a>>> {
             let Some(key) = keys.galois(element) else { return Ok(None) };
             let automorphism = ring.automorphism(element).map_err(RlweError::from)?;
-            Ok(Some(Step { automorphism, key: U32Key::new(setting, key)? }))
+            Ok(Some(ExpansionStep { automorphism, key: U32Key::new(setting, key)? }))
         };
         let relinearisation = keys.relinearisation().map(|key| U32Key::new(setting, key)).transpose()?;
         Ok(Self { steps: elements(depth).map(step).collect::<Result<_>>()?, relinearisation })
@@ -188,7 +188,7 @@ impl<'a> U32Keys<'a> {
     ///
     /// # Errors
     /// [`Error::MissingKey`].
-    pub fn step(&self, step: usize) -> Result<&Step<'a>> {
+    pub fn step(&self, step: usize) -> Result<&ExpansionStep<'a>> {
         let found = self.steps.get(step).and_then(Option::as_ref);
         found.ok_or(Error::MissingKey { what: "an automorphism of the expansion" })
     }

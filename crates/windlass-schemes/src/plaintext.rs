@@ -46,7 +46,7 @@ impl fmt::Display for Content {
 /// Equality is that of the elements; [`Plaintext::content`] is not compared.
 #[derive(Clone, Debug)]
 pub struct Plaintext {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     coefficients: Arc<Vec<u64>>,
     content: Content,
 }
@@ -65,7 +65,7 @@ impl Plaintext {
 
     fn wrap(slots: &Arc<SlotRing>, coefficients: Vec<u64>, content: Content) -> Self {
         let content = content.min(Content::any(slots));
-        Self { slots: Arc::clone(slots), coefficients: Arc::new(coefficients), content }
+        Self { slot_ring: Arc::clone(slots), coefficients: Arc::new(coefficients), content }
     }
 
     /// The zero element.
@@ -114,12 +114,12 @@ impl Plaintext {
 
     /// The slots: `[ℓ][d]` coefficients, row-major.
     pub fn to_slots(&self) -> Vec<u64> {
-        self.slots.decode(&self.coefficients).expect("the coefficients of a plaintext are canonical")
+        self.slot_ring.decode(&self.coefficients).expect("the coefficients of a plaintext are canonical")
     }
 
     /// The slots as integers: `[ℓ]`. Errors: [`Error::Ring`] if one of them is not an integer.
     pub fn to_integers(&self) -> Result<Vec<u64>> {
-        Ok(self.slots.decode_integers(&self.coefficients)?)
+        Ok(self.slot_ring.decode_integers(&self.coefficients)?)
     }
 
     /// What the slots are known to hold.
@@ -134,8 +134,8 @@ impl Plaintext {
     ///
     /// Cost: linear in m.
     pub fn recognised(self) -> Self {
-        let quotient = self.slots.quotient();
-        let fixed = || quotient.automorphism(&self.coefficients, self.slots.prime());
+        let quotient = self.slot_ring.quotient();
+        let fixed = || quotient.automorphism(&self.coefficients, self.slot_ring.prime());
         if self.content == Content::Integers || fixed().is_ok_and(|image| image == *self.coefficients) {
             return Self { content: Content::Integers, ..self };
         }
@@ -146,23 +146,23 @@ impl Plaintext {
     /// must share.
     #[doc(hidden)]
     pub fn declared(self, content: Content) -> Self {
-        Self { content: content.min(Content::any(&self.slots)), ..self }
+        Self { content: content.min(Content::any(&self.slot_ring)), ..self }
     }
 
     /// The element modulo p^exponent, in that ring; `exponent` is at most r.
     #[doc(hidden)]
     pub fn lowered(&self, exponent: u32) -> Self {
-        if exponent == self.slots.modulus().exponent() {
+        if exponent == self.slot_ring.modulus().exponent() {
             return self.clone();
         }
-        let ring = self.slots.lower(exponent).expect("a lower ring of one that exists");
+        let ring = self.slot_ring.lower(exponent).expect("a lower ring of one that exists");
         let coefficients = self.coefficients.iter().map(|&c| ring.modulus().reduce(c)).collect();
         Self::wrap(&ring, coefficients, self.content)
     }
 
     /// The ring of this element.
     pub fn slot_ring(&self) -> &Arc<SlotRing> {
-        &self.slots
+        &self.slot_ring
     }
 
     /// [`Self::slot_ring`].
@@ -204,7 +204,7 @@ impl Plaintext {
 
     /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
     pub fn multiply(&self, other: &Self) -> Result<Self> {
-        other.check_ring(&self.slots, "Plaintext::multiply")?;
+        other.check_ring(&self.slot_ring, "Plaintext::multiply")?;
         if self.is_one() {
             return Ok(other.clone());
         }
@@ -220,9 +220,9 @@ impl Plaintext {
         operation: &'static str,
         f: impl Fn(&QuotientRing, &[u64], &[u64]) -> Vec<u64>,
     ) -> Result<Self> {
-        other.check_ring(&self.slots, operation)?;
-        let coefficients = f(self.slots.quotient(), &self.coefficients, &other.coefficients);
-        Ok(Self::wrap(&self.slots, coefficients, self.content.max(other.content)))
+        other.check_ring(&self.slot_ring, operation)?;
+        let coefficients = f(self.slot_ring.quotient(), &self.coefficients, &other.coefficients);
+        Ok(Self::wrap(&self.slot_ring, coefficients, self.content.max(other.content)))
     }
 
     /// `θ_t(a)`. Errors: [`Error::Ring`] if t is not a unit modulo m.
@@ -230,29 +230,29 @@ impl Plaintext {
         if t == 1 {
             return Ok(self.clone());
         }
-        Ok(Self::wrap(&self.slots, self.slots.quotient().automorphism(&self.coefficients, t)?, self.content))
+        Ok(Self::wrap(&self.slot_ring, self.slot_ring.quotient().automorphism(&self.coefficients, t)?, self.content))
     }
 
     /// Refuses an operation with a ring that is not this element's.
     #[doc(hidden)]
     pub fn check_ring(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-        check_same_ring(slots, &self.slots, operation)
+        check_same_ring(slots, &self.slot_ring, operation)
     }
 
     /// Refuses an operation with a ring of which this element's is not a quotient: the same m, p
     /// and slot order, and no higher power of p.
     pub(crate) fn check_ring_or_lower(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-        let lower = self.slots.modulus().exponent() <= slots.modulus().exponent();
-        if lower && same_order(&self.slots, slots) {
+        let lower = self.slot_ring.modulus().exponent() <= slots.modulus().exponent();
+        if lower && same_order(&self.slot_ring, slots) {
             return Ok(());
         }
-        Err(other_rings(slots, &self.slots, operation))
+        Err(other_rings(slots, &self.slot_ring, operation))
     }
 }
 
 impl PartialEq for Plaintext {
     fn eq(&self, other: &Self) -> bool {
-        same_ring(&self.slots, &other.slots) && self.coefficients == other.coefficients
+        same_ring(&self.slot_ring, &other.slot_ring) && self.coefficients == other.coefficients
     }
 }
 

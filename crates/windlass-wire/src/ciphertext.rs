@@ -55,22 +55,22 @@ impl Fields {
         if scheme != scheme_code(context.scheme) {
             return malformed("ciphertext scheme");
         }
-        let known = if context.slots.degree() == 1 { SEEDED } else { SEEDED | INTEGERS };
+        let known = if context.slot_ring.degree() == 1 { SEEDED } else { SEEDED | INTEGERS };
         if flags & !known != 0 {
             return malformed("ciphertext flags");
         }
-        let content = if flags & INTEGERS != 0 { Content::Integers } else { Content::any(&context.slots) };
+        let content = if flags & INTEGERS != 0 { Content::Integers } else { Content::any(&context.slot_ring) };
         if level == 0 || level > context.context.top_level() {
             return malformed("ciphertext level");
         }
-        if exponent == 0 || exponent > context.slots.modulus().exponent() {
+        if exponent == 0 || exponent > context.slot_ring.modulus().exponent() {
             return malformed("plaintext exponent");
         }
         if parts != 2 {
             return malformed("number of polynomials");
         }
-        let modulus = context.slots.prime().pow(exponent);
-        if factor >= modulus || arith::gcd(factor, context.slots.prime()) != 1 {
+        let modulus = context.slot_ring.prime().pow(exponent);
+        if factor >= modulus || arith::gcd(factor, context.slot_ring.prime()) != 1 {
             return malformed("plaintext factor");
         }
         // A bound below one bit or above the modulus is no bound, and −0 would be a second 0.
@@ -93,7 +93,7 @@ impl Wire<WireContext> for Ciphertext {
     }
 
     fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
-        let told = context.slots.degree() > 1 && self.content() == Content::Integers;
+        let told = context.slot_ring.degree() > 1 && self.content() == Content::Integers;
         let flags = if self.seed().is_some() { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
         out.bytes(&[scheme_code(self.scheme()), flags]);
         out.u16(self.level() as u16);
@@ -110,7 +110,7 @@ impl Wire<WireContext> for Ciphertext {
         let parts = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
         let Fields { content, exponent, factor, log2_noise, .. } = head;
         let statement = Statement { exponent, factor, noise: Bound::from_bits(log2_noise), content };
-        Ok(Self::assembled((&context.context, key), (&context.slots, context.scheme), parts, statement))
+        Ok(Self::assembled((&context.context, key), (&context.slot_ring, context.scheme), parts, statement))
     }
 
     fn limit(context: &WireContext) -> u64 {

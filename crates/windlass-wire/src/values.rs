@@ -29,7 +29,7 @@ pub trait FileContext {
 #[derive(Debug, Clone)]
 pub struct WireContext {
     pub(super) context: Arc<Context>,
-    pub(super) slots: Arc<SlotRing>,
+    pub(super) slot_ring: Arc<SlotRing>,
     pub(super) scheme: Scheme,
     hash: ContextHash,
 }
@@ -46,7 +46,7 @@ impl WireContext {
         hash.update(modulus.exponent().to_le_bytes());
         // The generators fix which slot is which.
         slots.hypercube().dimensions().iter().for_each(|dimension| hash.update(dimension.generator.to_le_bytes()));
-        Self { context: Arc::clone(context), slots: Arc::clone(slots), scheme, hash: hash.finalize().into() }
+        Self { context: Arc::clone(context), slot_ring: Arc::clone(slots), scheme, hash: hash.finalize().into() }
     }
 
     /// The RLWE context.
@@ -56,7 +56,7 @@ impl WireContext {
 
     /// The plaintext ring.
     pub fn slot_ring(&self) -> &Arc<SlotRing> {
-        &self.slots
+        &self.slot_ring
     }
 
     /// [`Self::slot_ring`].

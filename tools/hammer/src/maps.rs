@@ -10,7 +10,7 @@ use super::dice::Dice;
 use super::oracle::{Oracle, Values, gcd};
 
 /// A step of a map as the oracle takes it.
-enum Step {
+enum MapStep {
     /// (row, column, element of E).
     Matrix(Vec<(usize, usize, Vec<u64>)>),
     /// σ^k.
@@ -22,7 +22,7 @@ enum Step {
     /// θ_u.
     Automorphism(u64),
     /// The sum of two.
-    Sum(Box<[Step; 2]>),
+    Sum(Box<[MapStep; 2]>),
 }
 
 /// A map, a plan for it and what it does.
@@ -31,7 +31,7 @@ pub struct Map {
     pub plan: LinearPlan,
     /// Whether integers stay integers.
     pub keeps_integers: bool,
-    steps: Vec<Step>,
+    steps: Vec<MapStep>,
 }
 
 impl Map {
@@ -75,7 +75,7 @@ fn spec(dice: &mut Dice, terms: usize) -> PlanSpec {
     }
 }
 
-impl Step {
+impl MapStep {
     fn image(&self, oracle: &Oracle, x: &Values) -> Values {
         match self {
             Self::Matrix(entries) => oracle.matrix(x, entries),
@@ -106,7 +106,7 @@ struct Drawn {
     name: String,
     map: LinearMap,
     keeps_integers: bool,
-    steps: Vec<Step>,
+    steps: Vec<MapStep>,
 }
 
 impl Drawn {
@@ -121,19 +121,19 @@ impl Drawn {
             6 => Self::diagonal(dice, oracle, ring),
             7 => {
                 let k = dice.index(2 * oracle.d);
-                Self::integral(format!("σ^{k}"), LinearMap::frobenius(ring, k)?, Step::Frobenius(k as u64))
+                Self::integral(format!("σ^{k}"), LinearMap::frobenius(ring, k)?, MapStep::Frobenius(k as u64))
             }
-            8 if oracle.d <= 24 => Self::integral("trace".into(), LinearMap::trace(ring)?, Step::Trace),
+            8 if oracle.d <= 24 => Self::integral("trace".into(), LinearMap::trace(ring)?, MapStep::Trace),
             9 if small => Self::in_slots(dice, oracle, ring),
             _ => {
                 let unit = unit(dice, ring.m());
                 let map = LinearMap::automorphism(ring, unit)?;
-                Self::integral(format!("θ_{unit}"), map, Step::Automorphism(unit))
+                Self::integral(format!("θ_{unit}"), map, MapStep::Automorphism(unit))
             }
         }
     }
 
-    fn integral(name: String, map: LinearMap, step: Step) -> Result<Self, Error> {
+    fn integral(name: String, map: LinearMap, step: MapStep) -> Result<Self, Error> {
         Ok(Self { name, map, keeps_integers: true, steps: vec![step] })
     }
 
@@ -158,7 +158,7 @@ impl Drawn {
             }
         }
         let name = format!("{} by {amount} in dimension {s}", if cyclic { "rotation" } else { "shift" });
-        Self::integral(name, map, Step::Matrix(entries))
+        Self::integral(name, map, MapStep::Matrix(entries))
     }
 
     /// A matrix for every line of a dimension, of integers or of elements.
@@ -190,7 +190,7 @@ impl Drawn {
         };
         let kind = if elements { "elements" } else { "integers" };
         let name = format!("matrices of {kind} in dimension {s}");
-        Ok(Self { name, map, keeps_integers: !elements, steps: vec![Step::Matrix(entries)] })
+        Ok(Self { name, map, keeps_integers: !elements, steps: vec![MapStep::Matrix(entries)] })
     }
 
     /// Some integers anywhere.
@@ -206,7 +206,7 @@ impl Drawn {
             element[0] = value;
             entries.push((row, column, element));
         }
-        Self::integral("sparse matrix".into(), map, Step::Matrix(entries))
+        Self::integral("sparse matrix".into(), map, MapStep::Matrix(entries))
     }
 
     fn permutation(dice: &mut Dice, oracle: &Oracle, ring: &Arc<SlotRing>) -> Result<Self, Error> {
@@ -216,7 +216,7 @@ impl Drawn {
         }
         let map = LinearMap::permutation(ring, &sources)?;
         let entries = sources.iter().enumerate().map(|(row, &source)| (row, source, one(oracle.d))).collect();
-        Self::integral("permutation".into(), map, Step::Matrix(entries))
+        Self::integral("permutation".into(), map, MapStep::Matrix(entries))
     }
 
     fn diagonal(dice: &mut Dice, oracle: &Oracle, ring: &Arc<SlotRing>) -> Result<Self, Error> {
@@ -224,7 +224,7 @@ impl Drawn {
         let map = LinearMap::diagonal(&Plaintext::from_slots(ring, &values)?);
         let entries = values.chunks(oracle.d).enumerate().map(|(slot, x)| (slot, slot, x.to_vec())).collect();
         let name = "diagonal of elements".into();
-        Ok(Self { name, map, keeps_integers: oracle.d == 1, steps: vec![Step::Matrix(entries)] })
+        Ok(Self { name, map, keeps_integers: oracle.d == 1, steps: vec![MapStep::Matrix(entries)] })
     }
 
     /// A Z_t-linear map on the coefficients of every slot.
@@ -233,7 +233,7 @@ impl Drawn {
             (0..oracle.slots()).map(|_| dice.residues(oracle.d * oracle.d, oracle.t)).collect();
         let map = LinearMap::slotwise(ring, |slot, out| out.copy_from_slice(&matrices[slot]))?;
         let keeps_integers = oracle.d == 1;
-        Ok(Self { name: "maps in the slots".into(), map, keeps_integers, steps: vec![Step::Slotwise(matrices)] })
+        Ok(Self { name: "maps in the slots".into(), map, keeps_integers, steps: vec![MapStep::Slotwise(matrices)] })
     }
 
     /// This map after another.
@@ -253,7 +253,7 @@ impl Drawn {
         let [Some(a), Some(b)] = [self.steps, other.steps].map(|steps| steps.into_iter().next()) else {
             unreachable!("a drawn map has one step")
         };
-        Ok(Self { name, map, keeps_integers, steps: vec![Step::Sum(Box::new([a, b]))] })
+        Ok(Self { name, map, keeps_integers, steps: vec![MapStep::Sum(Box::new([a, b]))] })
     }
 }
 

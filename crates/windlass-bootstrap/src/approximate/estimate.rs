@@ -7,7 +7,7 @@
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksContext, Complex64};
 
-use super::plan::{RefreshPlan, Stage};
+use super::plan::{MapStage, RefreshPlan};
 use super::samples::{Errors, Samples};
 use super::spec::MapOrder;
 use crate::encapsulation::InputModulus;
@@ -100,7 +100,7 @@ struct Signal {
 }
 
 /// The Euclidean norm of a row of a map, on average.
-fn norm(stage: &Stage) -> f64 {
+fn norm(stage: &MapStage) -> f64 {
     let map = stage.plan.grid().block(0, 0).expect("a map that is not zero");
     let mean = |constant: &Vec<Complex64>| constant.iter().map(|z| z.norm_sqr()).sum::<f64>() / constant.len() as f64;
     map.terms().map(|(_, constant)| mean(constant)).sum::<f64>().sqrt()
@@ -126,11 +126,11 @@ impl Signal {
         Self { size: slots * size, error: slots * switch.hypot(roundings).hypot(earlier) }
     }
 
-    fn through(self, context: &CkksContext, stages: &[Stage]) -> Self {
+    fn through(self, context: &CkksContext, stages: &[MapStage]) -> Self {
         stages.iter().fold(self, |signal, stage| signal.after(context, stage))
     }
 
-    fn after(self, context: &CkksContext, stage: &Stage) -> Self {
+    fn after(self, context: &CkksContext, stage: &MapStage) -> Self {
         let slots = stage.plan.grid().representation().count();
         let terms = stage.plan.grid().block(0, 0).map_or(0, |map| map.support().len());
         let below = context.level_below(stage.level).expect("a map is rescaled");

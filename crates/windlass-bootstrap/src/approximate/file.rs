@@ -1,16 +1,12 @@
 //! The parameters of a CKKS refresh as JSON.
 
 use serde::{Deserialize, Serialize};
-use windlass_schemes::error::{Error, Result, WireError};
-use windlass_schemes::schemes::ckks::{assurance_in_words, assurance_of};
+use windlass_schemes::error::Result;
+#[cfg(doc)]
+use windlass_schemes::error::{Error, WireError};
+use windlass_schemes::schemes::ckks::{VersionedText, assurance_in_words, assurance_of};
 
 use super::spec::{MapOrder, RefreshSpec};
-
-/// The longest text that is read.
-const MOST_BYTES: u64 = 1 << 16;
-
-/// The version that is written.
-const VERSION: u32 = 1;
 
 /// The first field, which no other parameters have.
 const MARK: &str = "\"windlass_ckks_refresh\"";
@@ -48,8 +44,13 @@ struct RefreshFile {
     name: Option<String>,
 }
 
-fn wrong(reason: impl ToString) -> Error {
-    WireError::text("parameters of a refresh of CKKS", reason).into()
+impl VersionedText for RefreshFile {
+    const WHAT: &'static str = "parameters of a refresh of CKKS";
+    const VERSION: u32 = 1;
+
+    fn version(&self) -> u32 {
+        self.windlass_ckks_refresh
+    }
 }
 
 impl RefreshSpec {
@@ -62,7 +63,7 @@ impl RefreshSpec {
     pub fn to_json(&self) -> String {
         let (assurance, name) = assurance_in_words(&self.assurance);
         let file = RefreshFile {
-            windlass_ckks_refresh: VERSION,
+            windlass_ckks_refresh: RefreshFile::VERSION,
             n: self.n,
             slots: self.slots,
             scale_bits: self.scale_bits,
@@ -84,7 +85,7 @@ impl RefreshSpec {
             assurance: assurance.into(),
             name,
         };
-        serde_json::to_string_pretty(&file).expect("strings and numbers have a JSON form")
+        file.to_text()
     }
 
     /// The specification that [`Self::to_json`] wrote. Plans check more: a set that calls itself
@@ -95,14 +96,7 @@ impl RefreshSpec {
     /// [`WireError::TooLarge`] for a long one; [`Error::OutOfRange`] and [`Error::SlotCount`] for
     /// numbers that no refresh has.
     pub fn from_json(text: &str) -> Result<Self> {
-        if text.len() as u64 > MOST_BYTES {
-            return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
-        }
-        let file: RefreshFile = serde_json::from_str(text).map_err(wrong)?;
-        if file.windlass_ckks_refresh != VERSION {
-            let found = file.windlass_ckks_refresh.try_into().unwrap_or(u16::MAX);
-            return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
-        }
+        let file = RefreshFile::from_text(text)?;
         let spec = Self {
             n: file.n,
             slots: file.slots,
@@ -122,7 +116,7 @@ impl RefreshSpec {
             ephemeral_special: file.ephemeral_special,
             special_prime_bits: file.special_prime_bits,
             digits: file.digits,
-            assurance: assurance_of(&file.assurance, file.name).map_err(wrong)?,
+            assurance: assurance_of(&file.assurance, file.name).map_err(RefreshFile::wrong)?,
         };
         spec.check()?;
         Ok(spec)
@@ -131,6 +125,8 @@ impl RefreshSpec {
 
 #[cfg(test)]
 mod tests {
+    use windlass_schemes::error::{Error, WireError};
+
     use super::super::refresh_preset_names;
     use super::*;
 

@@ -18,7 +18,7 @@ impl RefreshPlan {
         let (inner, outer) = (self.to_slots.len(), self.to_coefficients.len());
         let to_slots = |part| StageName::CoefficientsToSlots { part, count: inner };
         let back = |part| StageName::SlotsToCoefficients { part, count: outer };
-        let maps = |list: &[plan::Stage], name: &dyn Fn(usize) -> StageName| -> Vec<Stage> {
+        let maps = |list: &[plan::MapStage], name: &dyn Fn(usize) -> StageName| -> Vec<Stage> {
             list.iter().enumerate().map(|(k, stage)| self.map_stage(name(k + 1), stage)).collect()
         };
         let mut stages = vec![self.raise_stage()];
@@ -127,7 +127,7 @@ impl RefreshPlan {
         Stage { level: top, ..self.stage(StageName::Raise, [base, top], work, keys) }
     }
 
-    fn map_stage(&self, name: StageName, stage: &plan::Stage) -> Stage {
+    fn map_stage(&self, name: StageName, stage: &plan::MapStage) -> Stage {
         let below = self.context().level_below(stage.level).expect("a map is rescaled");
         let work = format!("{} automorphisms: {}", stage.plan.grid().support().len(), stage.plan.count());
         self.stage(name, [stage.level, below], work, stage.plan.required_keys())

@@ -17,7 +17,7 @@ use crate::encapsulation::InputModulus;
 
 /// A map of a refresh, and the level at which it runs.
 #[derive(Debug, Clone)]
-pub(super) struct Stage {
+pub(super) struct MapStage {
     pub plan: LinearPlan<ComplexSlots>,
     pub level: usize,
 }
@@ -28,8 +28,8 @@ pub struct RefreshPlan {
     spec: RefreshSpec,
     context: Arc<CkksContext>,
     pub(super) sine: Sine,
-    pub(super) to_slots: Vec<Stage>,
-    pub(super) to_coefficients: Vec<Stage>,
+    pub(super) to_slots: Vec<MapStage>,
+    pub(super) to_coefficients: Vec<MapStage>,
     galois: BTreeMap<u64, usize>,
 }
 
@@ -151,12 +151,12 @@ fn stages(
     (context, spec): (&CkksContext, &RefreshSpec),
     maps: Vec<ComplexMap>,
     top: usize,
-) -> Result<(Vec<Stage>, usize)> {
+) -> Result<(Vec<MapStage>, usize)> {
     let (mut level, mut stages) = (top, Vec::new());
     for map in maps {
         let cost = CostModel::at_level(context.rlwe().params(), level);
         let spec = PlanSpec { cost, max_keys: spec.max_keys, ..PlanSpec::default() };
-        stages.push(Stage { plan: LinearPlan::new(&map, &spec)?, level });
+        stages.push(MapStage { plan: LinearPlan::new(&map, &spec)?, level });
         level = context.level_below(level).expect("the specification has a level for each map");
     }
     Ok((stages, level))

@@ -11,7 +11,7 @@ use windlass_schemes::switching::Switching;
 
 use super::estimate::RefreshError;
 use super::keys::RefreshKeys;
-use super::plan::{RefreshPlan, Stage, sums_over};
+use super::plan::{MapStage, RefreshPlan, sums_over};
 use super::raise::raised;
 use super::spec::MapOrder;
 
@@ -52,7 +52,7 @@ impl Refresher {
             return Err(BootstrapError::WrongContext { what: "the engine" }.into());
         }
         keys.check(plan, engine.keys())?;
-        let prepared = |stages: &[Stage]| {
+        let prepared = |stages: &[MapStage]| {
             stages.iter().map(|stage| stage.plan.prepare_at(&engine, stage.level)).collect::<Result<Vec<_>>>()
         };
         let (to_slots, to_coefficients) = (prepared(&plan.to_slots)?, prepared(&plan.to_coefficients)?);
@@ -207,7 +207,7 @@ impl Refresher {
     fn mapped(
         &self,
         mut x: Ciphertext,
-        stages: &[Stage],
+        stages: &[MapStage],
         prepared: &[PreparedPlan<Engine, ComplexSlots>],
         done: &mut dyn FnMut(usize) -> Result<()>,
     ) -> Result<Ciphertext> {

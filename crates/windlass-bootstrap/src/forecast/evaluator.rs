@@ -14,7 +14,7 @@ use super::{Expected, Forecast};
 
 impl Evaluator for Forecast {
     fn slot_ring(&self) -> &Arc<SlotRing> {
-        &self.slots
+        &self.slot_ring
     }
 
     fn top_level(&self) -> usize {
@@ -22,7 +22,7 @@ impl Evaluator for Forecast {
     }
 
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Bound> {
-        Ok(self.plain_norm(constant, self.slots.modulus().exponent()))
+        Ok(self.plain_norm(constant, self.slot_ring.modulus().exponent()))
     }
 
     fn constant_bytes(&self, _: usize) -> usize {
@@ -103,7 +103,7 @@ impl Evaluator for Forecast {
     }
 
     fn raise_exponent(&self, a: &Expected, exponent: u32) -> Result<Expected> {
-        let most = self.slots.modulus().exponent();
+        let most = self.slot_ring.modulus().exponent();
         Limits::between(a.exponent, most).check("the exponent of a larger plaintext modulus", exponent)?;
         Ok(Expected { exponent, ..*a })
     }
@@ -113,14 +113,14 @@ impl Evaluator for Forecast {
     }
 
     fn multiply_by_p(&self, a: &Expected) -> Result<Expected> {
-        let most = self.slots.modulus().exponent();
+        let most = self.slot_ring.modulus().exponent();
         Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
         self.pay_term(2, a.level);
         Ok(self.rules.multiplied_by_p(a))
     }
 
     fn divide_by_p(&self, a: &Expected) -> Result<Expected> {
-        let prime = self.slots.prime();
+        let prime = self.slot_ring.prime();
         if a.exponent < 2 {
             return Err(Error::NotDivisible { prime, exponent: a.exponent });
         }
@@ -204,7 +204,7 @@ impl Forecast {
     fn divided_out(&self, x: &Expected, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Expected> {
         let divisions = subtrahends.len() as u32;
         if x.exponent <= divisions {
-            return Err(Error::NotDivisible { prime: self.slots.prime(), exponent: x.exponent });
+            return Err(Error::NotDivisible { prime: self.slot_ring.prime(), exponent: x.exponent });
         }
         if divisions == 0 {
             return Ok(*x);

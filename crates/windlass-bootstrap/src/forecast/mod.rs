@@ -25,7 +25,7 @@ use windlass_schemes::schemes::pairs::Growth;
 /// its products relinearised one by one.
 #[derive(Debug)]
 pub(crate) struct Forecast {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     rules: NoiseRules,
     events: EventCounter,
     work: work::Work,
@@ -37,7 +37,7 @@ pub(crate) type Expected = Metadata;
 impl Forecast {
     pub fn new(params: &RlweParams, slots: &Arc<SlotRing>) -> Self {
         let rules = NoiseRules::new(params, slots.prime(), slots.modulus().exponent());
-        Self { slots: Arc::clone(slots), rules, events: EventCounter::default(), work: Default::default() }
+        Self { slot_ring: Arc::clone(slots), rules, events: EventCounter::default(), work: Default::default() }
     }
 
     pub fn model(&self, exponent: u32) -> &NoiseModel {
@@ -58,7 +58,8 @@ impl Forecast {
     /// identity has none.
     fn grown(&self, ct: &Expected, growth: Growth) -> Expected {
         let (error, events) = self.rules.growth(ct.exponent, ct.level, growth);
-        let is_identity = matches!(growth, Growth::KeySwitch(t) | Growth::InnerProduct(t) if t % self.slots.m() == 1);
+        let is_identity =
+            matches!(growth, Growth::KeySwitch(t) | Growth::InnerProduct(t) if t % self.slot_ring.m() == 1);
         self.events.add(events * usize::from(!is_identity));
         Expected { noise: ct.noise + error, ..*ct }
     }

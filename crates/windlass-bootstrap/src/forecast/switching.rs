@@ -15,7 +15,7 @@ impl Arithmetic for Forecast {
     type Constant = Bound;
 
     fn conductor(&self) -> u64 {
-        self.slots.m()
+        self.slot_ring.m()
     }
 
     /// Bounds know nothing of slots, so nothing is refused for them.

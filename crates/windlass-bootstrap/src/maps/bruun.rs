@@ -21,7 +21,7 @@ use super::transform::{SlotTransform, StageSupports, Stages, supports};
 /// Bruun's stages on the slots of a ring over [`super::radix2::hypercube`] with p ≡ 3 mod 4 and at
 /// least two slots.
 pub(crate) struct Trinomials {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     /// The position of every slot, and back.
     position: Vec<usize>,
     slot_of: Vec<usize>,
@@ -44,7 +44,7 @@ impl Trinomials {
         let position: Vec<usize> = positions(slots, Some(0), None).into_iter().map(|(_, position)| position).collect();
         let mut slot_of = vec![0; position.len()];
         position.iter().enumerate().for_each(|(slot, &at)| slot_of[at] = slot);
-        Self { slots: Arc::clone(slots), position, slot_of }
+        Self { slot_ring: Arc::clone(slots), position, slot_of }
     }
 
     /// The number of stages over Z_{p^r}: log2 ℓ − 1.
@@ -55,8 +55,8 @@ impl Trinomials {
     /// Stage s: `u = A_0 − A_2 ∓ c·A_3` and `v = A_1 ± c·A_2 + (c² − 1)·A_3`, applied from s = 0
     /// up. Diagonals P·{0, ±1, ±2, 3}.
     pub fn split(&self, s: usize) -> SlotMap {
-        let (modulus, constant) = (self.slots.modulus(), |x| self.slots.galois().constant(x));
-        SlotMap::from_rows(&self.slots, |row, put| {
+        let (modulus, constant) = (self.slot_ring.modulus(), |x| self.slot_ring.galois().constant(x));
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let Quadruple { columns: [a0, a2, a1, a3], place, c } = self.quadruple(s, row);
             let signed = if place % 2 == 0 { c } else { modulus.neg(c) };
             if place < 2 {
@@ -75,9 +75,9 @@ impl Trinomials {
     /// v_2)/2c `A_0 = (u_1 + u_2)/2 + y`, `A_1 = (v_1 + v_2)/2 − (c² − 1)·x`, `A_2 = y`, `A_3 = x`.
     /// Diagonals P·{0, ±1, ±2, ±3}.
     pub fn join(&self, s: usize) -> SlotMap {
-        let (modulus, constant) = (self.slots.modulus(), |x| self.slots.galois().constant(x));
+        let (modulus, constant) = (self.slot_ring.modulus(), |x| self.slot_ring.galois().constant(x));
         let half = modulus.inv(2).expect("p is odd");
-        SlotMap::from_rows(&self.slots, |row, put| {
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let Quadruple { columns: [u1, u2, v1, v2], place, c } = self.quadruple(s, row);
             let root = modulus.mul(half, modulus.inv(c).expect("the factors are coprime"));
             let product = modulus.mul(root, modulus.sub(modulus.mul(c, c), 1));
@@ -103,18 +103,18 @@ impl Trinomials {
     /// What comes after all splits, for integers: U and V modulo `Z² − aZ + 1` become U + V·z in
     /// both slots where Z is z or 1/z.
     pub fn values(&self) -> SlotMap {
-        let one = self.slots.galois().constant(1);
-        SlotMap::from_rows(&self.slots, |row, put| {
+        let one = self.slot_ring.galois().constant(1);
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let (first, second) = self.halves(row);
             put(first, 0, &one);
-            put(second, 0, &self.slots.galois().zeta_power(self.exponent(row)));
+            put(second, 0, &self.slot_ring.galois().zeta_power(self.exponent(row)));
         })
     }
 
     /// U and V, before the trace: `U = Tr_E((β_1 + β_2)·z̄/(z̄ − z))/d` and `V = Tr_E((β_1 +
     /// β_2)/(z − z̄))/d`, z̄ = 1/z, for any other elements of β.
     pub fn residues(&self) -> SlotMap {
-        SlotMap::from_rows(&self.slots, |row, put| {
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let (first, second) = self.halves(row);
             let constant = &self.duals(row)[usize::from(row == second)];
             put(first, 0, constant);
@@ -125,15 +125,15 @@ impl Trinomials {
     /// As [`Self::values`] for `Σ_k u_k·ζ^k` and `Σ_k v_k·ζ^k` in the slots:
     /// `Σ_k (u_k + v_k·X^d)·X^k` at the points of both. d Frobenius powers of each.
     pub fn packed_values(&self) -> SlotMap {
-        let (galois, m, d) = (self.slots.galois(), self.slots.m(), self.slots.degree() as u64);
+        let (galois, m, d) = (self.slot_ring.galois(), self.slot_ring.m(), self.slot_ring.degree() as u64);
         let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slot_of.len())
             .into_par_iter()
             .map(|slot| {
-                let u = self.slots.hypercube().evaluation_exponent(slot);
+                let u = self.slot_ring.hypercube().evaluation_exponent(slot);
                 galois.linearised_polynomial(&(0..d).map(|k| galois.zeta_power(u * k % m)).collect::<Vec<_>>())
             })
             .collect();
-        SlotMap::from_rows(&self.slots, |row, put| {
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let ((first, second), z) = (self.halves(row), galois.zeta_power(self.exponent(row)));
             for (f, value) in lambdas[row].iter().enumerate() {
                 put(first, f, value);
@@ -146,9 +146,9 @@ impl Trinomials {
     /// accordingly, the sum over both slots (Euler's dual basis of X^k and X^{d+k} modulo
     /// `X^{2d} − aX^d + 1`).
     pub fn packed_residues(&self, basis: &[Vec<u64>]) -> SlotMap {
-        let (galois, cube, m) = (self.slots.galois(), self.slots.hypercube(), self.slots.m());
+        let (galois, cube, m) = (self.slot_ring.galois(), self.slot_ring.hypercube(), self.slot_ring.m());
         let powers: Vec<u64> =
-            (0..self.slots.degree() as u64).map(|f| arith::pow_mod(cube.prime() % m, f, m)).collect();
+            (0..self.slot_ring.degree() as u64).map(|f| arith::pow_mod(cube.prime() % m, f, m)).collect();
         // [slot][f]: Σ_k η_k·σ^f(ζ^{−uk}).
         let sums: Vec<Vec<Vec<u64>>> = (0..self.slot_of.len())
             .into_par_iter()
@@ -161,7 +161,7 @@ impl Trinomials {
                 powers.iter().map(sum).collect()
             })
             .collect();
-        SlotMap::from_rows(&self.slots, |row, put| {
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let (first, second) = self.halves(row);
             for column in [first, second] {
                 let dual = &self.duals(column)[usize::from(row == second)];
@@ -174,24 +174,24 @@ impl Trinomials {
 
     /// The automorphisms of [`Self::packed_values`] and [`Self::packed_residues`].
     pub fn packed_support(&self) -> BTreeSet<u64> {
-        let (cube, m) = (self.slots.hypercube(), self.slots.m());
-        let powers = (0..self.slots.degree() as u64).map(|f| arith::pow_mod(cube.prime() % m, f, m));
+        let (cube, m) = (self.slot_ring.hypercube(), self.slot_ring.m());
+        let powers = (0..self.slot_ring.degree() as u64).map(|f| arith::pow_mod(cube.prime() % m, f, m));
         powers.flat_map(|power| self.values().support().into_iter().map(move |t| t * power % m)).collect()
     }
 
     /// u·d: the exponent of Z at a slot.
     fn exponent(&self, slot: usize) -> u64 {
-        let m = self.slots.m();
-        self.slots.hypercube().evaluation_exponent(slot) * self.slots.degree() as u64 % m
+        let m = self.slot_ring.m();
+        self.slot_ring.hypercube().evaluation_exponent(slot) * self.slot_ring.degree() as u64 % m
     }
 
     /// `z̄/((z̄ − z)·d)` and `1/((z − z̄)·d)`, z the value of Z at a slot.
     fn duals(&self, slot: usize) -> [Vec<u64>; 2] {
-        let (galois, m, exponent) = (self.slots.galois(), self.slots.m(), self.exponent(slot));
-        let modulus = self.slots.modulus();
+        let (galois, m, exponent) = (self.slot_ring.galois(), self.slot_ring.m(), self.exponent(slot));
+        let modulus = self.slot_ring.modulus();
         let (z, conjugate) = (galois.zeta_power(exponent), galois.zeta_power(m - exponent));
         let inverse = galois.inverse(&galois.sub(&z, &conjugate)).expect("the roots of a factor differ modulo p");
-        let degree = modulus.inv(modulus.reduce(self.slots.degree() as u64)).expect("d is a power of two");
+        let degree = modulus.inv(modulus.reduce(self.slot_ring.degree() as u64)).expect("d is a power of two");
         let second: Vec<u64> = inverse.iter().map(|&x| modulus.mul(x, degree)).collect();
         let first = galois.mul(&second, &conjugate).iter().map(|&x| modulus.neg(x)).collect();
         [first, second]
@@ -207,10 +207,10 @@ impl Trinomials {
     fn quadruple(&self, s: usize, row: usize) -> Quadruple {
         let (groups, position) = (1usize << s, self.position[row]);
         let base = position & !(3 * groups);
-        let (order, m) = (8 * groups as u64, self.slots.m());
+        let (order, m) = (8 * groups as u64, self.slot_ring.m());
         // c = w + 1/w for w of order 8P.
         let exponent = m / order * arith::pow_mod(5, (position % groups) as u64 + 1, order);
-        let galois = self.slots.galois();
+        let galois = self.slot_ring.galois();
         let c = galois.add(&galois.zeta_power(exponent), &galois.zeta_power(m - exponent));
         debug_assert!(c[1..].iter().all(|&x| x == 0), "the conjugate of w is 1/w");
         let columns = [0, 1, 2, 3].map(|i| self.slot_of[base + i * groups]);

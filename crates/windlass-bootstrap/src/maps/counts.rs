@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use windlass_circuits::trace::Factor;
+use windlass_circuits::trace::PowerSum;
 use windlass_circuits::{LinearMap, LinearPlan, PlanSpec, TraceChain};
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
@@ -46,7 +46,7 @@ fn selection_and_sparse_transform_take_what_appendix_a_says() {
 
         // For p ≡ 1 mod 4 it is the trace of the slots: the same elements, each once.
         let elements = |chain: &TraceChain| {
-            let powers = |sum: Vec<u64>, factor: &Factor| {
+            let powers = |sum: Vec<u64>, factor: &PowerSum| {
                 let power = |j: u64| arith::pow_mod(factor.element, j, m);
                 (0..factor.count).flat_map(|j| sum.iter().map(move |t| t * power(j) % m)).collect()
             };

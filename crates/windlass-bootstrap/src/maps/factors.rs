@@ -16,7 +16,7 @@ pub(super) const DOUBLINGS: usize = 4;
 /// One factor m_s of m: a prime power, or for the first factor a product of some whose group modulo
 /// p is cyclic.
 #[derive(Debug, Clone)]
-pub(super) struct Factor {
+pub(super) struct IndexFactor {
     /// m_s.
     pub index: u64,
     pub axes: Vec<Axis>,
@@ -31,7 +31,7 @@ pub(super) struct Factor {
     pub is_doubled: bool,
 }
 
-impl Factor {
+impl IndexFactor {
     /// Z_{m_s}^* modulo the powers of q. `None` if the group needs several generators, unless the
     /// factor is a power of two.
     fn above(axes: Vec<Axis>, q: u64) -> Option<Self> {
@@ -66,7 +66,7 @@ impl Factor {
 #[derive(Debug, Clone)]
 pub(super) struct Factors {
     pub m: u64,
-    pub list: Vec<Factor>,
+    pub list: Vec<IndexFactor>,
     /// How many of them make up the first factor.
     pub first: usize,
 }
@@ -148,13 +148,13 @@ impl Factors {
 
     /// The numbers of the dimensions of these factors: the last factor comes first.
     pub fn dimensions(&self, factors: Range<usize>) -> Range<usize> {
-        let count = |list: &[Factor]| list.iter().map(|factor| factor.lines.len()).sum::<usize>();
+        let count = |list: &[IndexFactor]| list.iter().map(|factor| factor.lines.len()).sum::<usize>();
         let before = count(&self.list[factors.end..]);
         before..before + count(&self.list[factors])
     }
 
     /// The first factor as one, with a matrix over all its dimensions.
-    pub fn joint(&self) -> Factor {
+    pub fn joint(&self) -> IndexFactor {
         let parts = &self.list[..self.first];
         if let [one] = parts {
             return one.clone();
@@ -162,7 +162,7 @@ impl Factors {
         let index = parts.iter().map(|part| part.index).product();
         let axes = parts.iter().flat_map(|part| part.axes.clone()).collect();
         let size = parts.iter().map(|part| part.size).product();
-        Factor { index, axes, size, lines: lifted(parts, index), is_doubled: false }
+        IndexFactor { index, axes, size, lines: lifted(parts, index), is_doubled: false }
     }
 }
 
@@ -244,7 +244,7 @@ impl Axes {
 
     /// A first factor with a cyclic quotient, and the others in this order.
     fn cyclic(&self, subset: &[usize], others: &[usize]) -> Option<Factors> {
-        let first = Factor::above(self.of(subset), self.p).filter(|first| first.lines.len() <= 1)?;
+        let first = IndexFactor::above(self.of(subset), self.p).filter(|first| first.lines.len() <= 1)?;
         Some(self.with(vec![first], others))
     }
 
@@ -253,9 +253,9 @@ impl Axes {
         self.with(one_after_the_other(self.of(subset), self.p), others)
     }
 
-    fn with(&self, mut list: Vec<Factor>, others: &[usize]) -> Factors {
+    fn with(&self, mut list: Vec<IndexFactor>, others: &[usize]) -> Factors {
         let first = list.len();
-        let unit = |&i: &usize| Factor::above(vec![self.list[i].clone()], 1).expect("units modulo a prime power");
+        let unit = |&i: &usize| IndexFactor::above(vec![self.list[i].clone()], 1).expect("units modulo a prime power");
         list.extend(others.iter().map(unit));
         Factors { m: self.m, list, first }
     }
@@ -276,24 +276,24 @@ fn permutations(list: Vec<usize>) -> Vec<Vec<usize>> {
 
 /// The lines of coprime factors of m, the last factor first: its generators ≡ 1 modulo all others,
 /// and with their orders modulo p *and* the generators before.
-fn lifted(factors: &[Factor], m: u64) -> Vec<(u64, usize)> {
-    let lift = |factor: &Factor, generator: u64| {
+fn lifted(factors: &[IndexFactor], m: u64) -> Vec<(u64, usize)> {
+    let lift = |factor: &IndexFactor, generator: u64| {
         let rest = m / factor.index;
         let inverse = arith::inv_mod(rest % factor.index, factor.index).expect("the factors are coprime");
         (1 + (generator + factor.index - 1) % factor.index * (rest * inverse % m)) % m
     };
-    let of = |factor: &Factor| factor.lines.iter().map(|&(g, size)| (lift(factor, g), size)).collect::<Vec<_>>();
+    let of = |factor: &IndexFactor| factor.lines.iter().map(|&(g, size)| (lift(factor, g), size)).collect::<Vec<_>>();
     factors.iter().rev().flat_map(of).collect()
 }
 
 /// Each axis modulo the powers of p that are 1 on the axes before, the longest axis first.
-fn one_after_the_other(mut axes: Vec<Axis>, p: u64) -> Vec<Factor> {
+fn one_after_the_other(mut axes: Vec<Axis>, p: u64) -> Vec<IndexFactor> {
     axes.sort_by_key(|axis| Reverse(axis.dim));
     let mut order = 1;
     let next = |axis: Axis| {
         let q = arith::pow_mod(p % axis.index, order, axis.index);
         order *= arith::multiplicative_order(q, axis.index);
-        Factor::above(vec![axis], q).expect("units modulo a prime power")
+        IndexFactor::above(vec![axis], q).expect("units modulo a prime power")
     };
     axes.into_iter().map(next).collect()
 }

@@ -40,7 +40,7 @@ pub(super) fn positions(slots: &SlotRing, five: Option<usize>, sign: Option<usiz
 /// Where slots stand in the transform: the exponent of slot i is `sign·5^(position + 1)` modulo the
 /// order of the largest root.
 pub(crate) struct Butterflies {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     places: Vec<(bool, usize)>,
     /// How far apart the slots of neighbouring positions are, and those of both signs.
     strides: [usize; 2],
@@ -65,7 +65,7 @@ impl Butterflies {
         let length = five.map_or(1, |dimension| cube.dimensions()[dimension].size);
         let places = positions(slots, five, sign);
         let strides = [five, sign].map(|dimension| dimension.map_or(0, |dimension| cube.stride(dimension)));
-        Self { slots: Arc::clone(slots), places, strides, length, split: sign.is_some() }
+        Self { slot_ring: Arc::clone(slots), places, strides, length, split: sign.is_some() }
     }
 
     /// The number of stages: log2 ℓ, ℓ the number of slots along these dimensions.
@@ -74,7 +74,7 @@ impl Butterflies {
     }
 
     fn negative(&self, value: &[u64]) -> Vec<u64> {
-        value.iter().map(|&x| self.slots.modulus().neg(x)).collect()
+        value.iter().map(|&x| self.slot_ring.modulus().neg(x)).collect()
     }
 
     /// Stage k of the evaluation: the pairs at distance 2^k (k = 0 pairs the signs where p ≡ 1 mod
@@ -83,10 +83,10 @@ impl Butterflies {
     /// With A(Y) = A_0(Y²) + Y·A_1(Y²): `(a, b) ↦ (a + ρb, a − ρb)`, ρ = Y at the point of the
     /// first.
     pub fn evaluation(&self, k: usize) -> SlotMap {
-        let one = self.slots.galois().constant(1);
-        SlotMap::from_rows(&self.slots, |row, put| {
+        let one = self.slot_ring.galois().constant(1);
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let (low, high, second, exponent) = self.pair(k, row);
-            let root = self.slots.galois().zeta_power(exponent);
+            let root = self.slot_ring.galois().zeta_power(exponent);
             put(low, 0, &one);
             put(high, 0, &if second { self.negative(&root) } else { root });
         })
@@ -95,11 +95,11 @@ impl Butterflies {
     /// Twice the inverse of stage k, applied from the last down: `(a, b) ↦ (a + b, ρ^{−1}(a − b))`;
     /// times `factor`.
     pub fn interpolation(&self, k: usize, factor: u64) -> SlotMap {
-        let modulus = self.slots.modulus();
-        let constant = self.slots.galois().constant(factor);
-        SlotMap::from_rows(&self.slots, |row, put| {
+        let modulus = self.slot_ring.modulus();
+        let constant = self.slot_ring.galois().constant(factor);
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             let (low, high, second, exponent) = self.pair(k, row);
-            let inverse = self.slots.galois().zeta_power(self.slots.m() - exponent);
+            let inverse = self.slot_ring.galois().zeta_power(self.slot_ring.m() - exponent);
             let scaled: Vec<u64> = inverse.iter().map(|&x| modulus.mul(x, modulus.reduce(factor))).collect();
             if second {
                 put(low, 0, &scaled);
@@ -114,13 +114,13 @@ impl Butterflies {
     /// Inside every slot i: `ζ^k·f ↦ ζ^{u_i·k}·f` for 0 ≤ k < d/\[F : Z\] and f ∈ F = Z_{p^r}\[Y\],
     /// or the inverse. From `Σ_k ζ^k·A_k(Y)` to the element.
     pub fn in_slots(&self, inverse: bool) -> SlotMap {
-        let (m, d) = (self.slots.m(), self.slots.degree() as u64);
+        let (m, d) = (self.slot_ring.m(), self.slot_ring.degree() as u64);
         let span = if self.split { d } else { d / 2 };
-        let galois = self.slots.galois();
-        let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slots.slots())
+        let galois = self.slot_ring.galois();
+        let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slot_ring.slots())
             .into_par_iter()
             .map(|slot| {
-                let u = self.slots.hypercube().evaluation_exponent(slot);
+                let u = self.slot_ring.hypercube().evaluation_exponent(slot);
                 let mut exponents = vec![0; d as usize];
                 for k in 0..span {
                     // ζ^{uk} = ζ^{k'}·Y^q with k' = uk mod span.
@@ -135,22 +135,22 @@ impl Butterflies {
                 galois.linearised_polynomial(&images)
             })
             .collect();
-        SlotMap::from_rows(&self.slots, |row, put| {
+        SlotMap::from_rows(&self.slot_ring, |row, put| {
             lambdas[row].iter().enumerate().for_each(|(f, value)| put(row, f, value));
         })
     }
 
     /// The automorphisms of [`Self::in_slots`]: powers of σ, or of σ² where that fixes F.
     pub fn in_slots_support(&self) -> BTreeSet<u64> {
-        let (m, p) = (self.slots.m(), self.slots.prime());
+        let (m, p) = (self.slot_ring.m(), self.slot_ring.prime());
         let step = if self.split { 1 } else { 2 };
-        (0..self.slots.degree() as u64).step_by(step).map(|f| arith::pow_mod(p % m, f, m)).collect()
+        (0..self.slot_ring.degree() as u64).step_by(step).map(|f| arith::pow_mod(p % m, f, m)).collect()
     }
 
     /// The pair of stage k that a slot belongs to, whether it is the second of it, and for ρ its
     /// exponent as a power of ζ.
     fn pair(&self, k: usize, row: usize) -> (usize, usize, bool, u64) {
-        let m = self.slots.m();
+        let m = self.slot_ring.m();
         let (sign, position) = self.places[row];
         let at = |wanted: bool, place: usize| {
             let [step, across] = self.strides;

@@ -13,19 +13,19 @@ pub type SlotMap = LinearMap<InSlots>;
 /// representative: `±5^i·σ^f` with i nearest to 0 and f < step.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixed {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     step: usize,
 }
 
 impl Fixed {
     /// For a ring over [`super::evaluation_hypercube`], m a power of two, and a divisor of d.
     pub fn new(slots: &Arc<SlotRing>, step: usize) -> Self {
-        Self { slots: Arc::clone(slots), step }
+        Self { slot_ring: Arc::clone(slots), step }
     }
 
     /// The representative of t.
     pub fn representative(&self, t: u64) -> u64 {
-        let (cube, m) = (self.slots.hypercube(), self.slots.m());
+        let (cube, m) = (self.slot_ring.hypercube(), self.slot_ring.m());
         let inverse = |x| arith::inv_mod(x, m).expect("automorphisms are units");
         let (slot, _) = cube.locate(t).expect("units have a place");
         let mut base = cube.element(slot);

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_schemes::error::Result;
 
-use super::factors::{DOUBLINGS, Factor, Factors};
+use super::factors::{DOUBLINGS, Factors, IndexFactor};
 use super::radix2::Butterflies;
 use super::slot_map::SlotMap;
 use super::transform::{SlotTransform, StageSupports, Stages, supports};
@@ -100,7 +100,7 @@ fn together(stages: impl Iterator<Item = Result<Vec<SlotMap>>>) -> Result<Vec<Sl
 }
 
 /// The number of stages of a factor: none for one slot.
-fn stage_count(factor: &Factor) -> usize {
+fn stage_count(factor: &IndexFactor) -> usize {
     match factor.size {
         1 => 0,
         size if factor.is_doubled => (size.ilog2() as usize).div_ceil(DOUBLINGS),
@@ -110,13 +110,13 @@ fn stage_count(factor: &Factor) -> usize {
 
 /// The stages of a ring over [`Factors::hypercube`].
 struct Tensor<'a> {
-    slots: &'a Arc<SlotRing>,
+    slot_ring: &'a Arc<SlotRing>,
     factors: Factors,
 }
 
 impl<'a> Tensor<'a> {
     fn new(slots: &'a Arc<SlotRing>) -> Result<Self> {
-        Ok(Self { slots, factors: Factors::of_hypercube(slots.hypercube())? })
+        Ok(Self { slot_ring: slots, factors: Factors::of_hypercube(slots.hypercube())? })
     }
 
     /// The numbers of all factors.
@@ -133,7 +133,7 @@ impl<'a> Tensor<'a> {
     fn by_doublings(&self, s: usize, doubling: impl Fn(&Butterflies, usize) -> SlotMap) -> Result<Vec<SlotMap>> {
         let dimensions = self.factors.dimensions(s..s + 1);
         let (five, sign) = (dimensions.start, dimensions.len() == 2);
-        let butterflies = Butterflies::along(self.slots, Some(five), sign.then_some(five + 1));
+        let butterflies = Butterflies::along(self.slot_ring, Some(five), sign.then_some(five + 1));
         let (count, stages) = (butterflies.count(), stage_count(&self.factors.list[s]));
         let merged = |stage: usize| {
             let mut run = (count * stage / stages..count * (stage + 1) / stages).map(|k| doubling(&butterflies, k));
@@ -152,14 +152,14 @@ impl<'a> Tensor<'a> {
         if factor.is_doubled {
             return self.by_doublings(s, Butterflies::evaluation);
         }
-        let table = Table::new(self.slots, factor);
+        let table = Table::new(self.slot_ring, factor);
         Ok(vec![self.stage(s..s + 1, |row, column| vec![table.monomial(column, table.points[row])])])
     }
 
     /// The stages of factor `s` that interpolate: together `entry(j, e) = b_j^*(ζ_s^{u(e)})`, b^*
     /// the dual basis for the trace of Z\[X_s\]/Φ_{m_s}.
     fn interpolation(&self, s: usize) -> Result<Vec<SlotMap>> {
-        let (factor, modulus) = (&self.factors.list[s], self.slots.modulus());
+        let (factor, modulus) = (&self.factors.list[s], self.slot_ring.modulus());
         if factor.is_doubled {
             // The dual of X_s^i is X_s^{−i}·2/m_s.
             let scale = modulus.inv(modulus.reduce(factor.index / 2)).expect("p does not divide m");
@@ -169,7 +169,7 @@ impl<'a> Tensor<'a> {
             };
             return self.by_doublings(s, inverse);
         }
-        let table = Table::new(self.slots, factor);
+        let table = Table::new(self.slot_ring, factor);
         Ok(vec![self.stage(s..s + 1, |row, column| vec![table.dual(row, table.points[column])])])
     }
 
@@ -177,8 +177,8 @@ impl<'a> Tensor<'a> {
     /// out, P with coefficient c_{ji} at monomial j + k_1·i. Z_{p^r}-linear: d Frobenius powers for
     /// each pair of slots (2015, Eq. (5)).
     fn packed_evaluation(&self) -> SlotMap {
-        let (first, galois, d) = (self.factors.joint(), self.slots.galois(), self.slots.degree());
-        let table = Table::new(self.slots, &first);
+        let (first, galois, d) = (self.factors.joint(), self.slot_ring.galois(), self.slot_ring.degree());
+        let table = Table::new(self.slot_ring, &first);
         self.stage(0..self.factors.first, |row, column| {
             let image = |i: usize| table.monomial(column + first.size * i, table.points[row]);
             galois.linearised_polynomial(&(0..d).map(image).collect::<Vec<_>>())
@@ -189,8 +189,8 @@ impl<'a> Tensor<'a> {
     /// Tr(P_e·b_{ji}^*(ζ_1^{u(e)})): the f-th Frobenius power has the constant
     /// `Σ_i σ^f(b_{ji}^*)·η_i`.
     fn packed_interpolation(&self, basis: &[Vec<u64>]) -> SlotMap {
-        let (first, galois, d) = (self.factors.joint(), self.slots.galois(), self.slots.degree());
-        let table = Table::new(self.slots, &first);
+        let (first, galois, d) = (self.factors.joint(), self.slot_ring.galois(), self.slot_ring.degree());
+        let table = Table::new(self.slot_ring, &first);
         self.stage(0..self.factors.first, |row, column| {
             let dual = |i: usize| table.dual(row + first.size * i, table.points[column]);
             let duals: Vec<Vec<u64>> = (0..d).map(dual).collect();
@@ -206,7 +206,7 @@ impl<'a> Tensor<'a> {
     /// The automorphisms of a stage of these factors: from each place to each, with so many Frobenius
     /// powers.
     fn support(&self, factors: Range<usize>, powers: usize) -> BTreeSet<u64> {
-        let (cube, m) = (self.slots.hypercube(), self.slots.m());
+        let (cube, m) = (self.slot_ring.hypercube(), self.slot_ring.m());
         let size: usize = self.factors.list[factors.clone()].iter().map(|factor| factor.size).product();
         let apart = self.factors.dimensions(factors).last().map_or(1, |last| cube.stride(last));
         let p = cube.prime() % m;
@@ -223,8 +223,8 @@ impl<'a> Tensor<'a> {
     fn stage(&self, factors: Range<usize>, entry: impl Fn(usize, usize) -> Vec<Vec<u64>> + Sync) -> SlotMap {
         let size: usize = self.factors.list[factors.clone()].iter().map(|factor| factor.size).product();
         let matrix: Vec<Vec<Vec<u64>>> = (0..size * size).into_par_iter().map(|i| entry(i / size, i % size)).collect();
-        let apart = self.factors.dimensions(factors).last().map_or(1, |last| self.slots.hypercube().stride(last));
-        SlotMap::from_rows(self.slots, |row, put| {
+        let apart = self.factors.dimensions(factors).last().map_or(1, |last| self.slot_ring.hypercube().stride(last));
+        SlotMap::from_rows(self.slot_ring, |row, put| {
             let place = row / apart % size;
             for column in 0..size {
                 let slot = row - place * apart + column * apart;
@@ -237,8 +237,8 @@ impl<'a> Tensor<'a> {
 
 /// Values of monomials and of their duals at the points of one factor.
 struct Table<'a> {
-    slots: &'a SlotRing,
-    factor: &'a Factor,
+    slot_ring: &'a SlotRing,
+    factor: &'a IndexFactor,
     /// u modulo m_s of each place: the slot of t holds α(ζ^{1/t}).
     points: Vec<u64>,
     /// ζ_i^k for each axis.
@@ -248,7 +248,7 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(slots: &'a SlotRing, factor: &'a Factor) -> Self {
+    fn new(slots: &'a SlotRing, factor: &'a IndexFactor) -> Self {
         let galois = slots.galois();
         let modulus = slots.modulus();
         let powers = factor.axes.iter().map(|axis| {
@@ -258,7 +258,7 @@ impl<'a> Table<'a> {
                 .collect()
         });
         let inverse = modulus.inv(modulus.reduce(factor.index)).expect("p does not divide m");
-        Self { slots, factor, points: factor.points(), powers: powers.collect(), inverse }
+        Self { slot_ring: slots, factor, points: factor.points(), powers: powers.collect(), inverse }
     }
 
     /// The exponents of monomial number j on each axis, the last axis fastest.
@@ -286,7 +286,7 @@ impl<'a> Table<'a> {
     }
 
     fn monomial(&self, j: usize, u: u64) -> Vec<u64> {
-        let galois = self.slots.galois();
+        let galois = self.slot_ring.galois();
         self.exponents(j)
             .into_iter()
             .enumerate()
@@ -295,7 +295,7 @@ impl<'a> Table<'a> {
 
     /// `Π_i X_i^{−j_0}·(Y_i^{−j_1} − Y_i)/m_i` with Y_i = X_i^{ℓ^{k−1}} and j = j_0 + ℓ^{k−1}·j_1.
     fn dual(&self, j: usize, u: u64) -> Vec<u64> {
-        let galois = self.slots.galois();
+        let galois = self.slot_ring.galois();
         let start = galois.constant(self.inverse);
         self.exponents(j).into_iter().enumerate().fold(start, |product, (i, k)| {
             let axis = &self.factor.axes[i];

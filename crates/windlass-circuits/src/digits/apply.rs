@@ -8,7 +8,7 @@ use windlass_schemes::evaluator::{Evaluator, Subtrahend};
 
 use super::method::DigitSpec;
 use super::removal::{DigitCircuit, DigitRemoval};
-use super::row::{Row, Step, Terms};
+use super::row::{Row, RowStep, Terms};
 use crate::slot_function::check_integers;
 
 impl DigitRemoval {
@@ -112,13 +112,13 @@ impl<'a, E: Evaluator> Made<'a, E> {
         let mut powers: Vec<BTreeMap<usize, E::Ciphertext>> = vec![BTreeMap::new(); row.known.len()];
         for (k, known) in row.known.iter().enumerate().skip(1) {
             let value = match &known.step {
-                Step::Given => unreachable!("only the argument is given"),
-                Step::Polynomial { of, plan, .. } => {
+                RowStep::Given => unreachable!("only the argument is given"),
+                RowStep::Polynomial { of, plan, .. } => {
                     Some(plan.apply_sharing(evaluator, made.value(*of), &mut powers[*of])?)
                 }
-                Step::Product(factors) => made.product(evaluator, k, factors)?,
-                Step::Sum { .. } if k == row.last && row.late.is_some() => None,
-                Step::Sum { product: (product, weight), .. } => {
+                RowStep::Product(factors) => made.product(evaluator, k, factors)?,
+                RowStep::Sum { .. } if k == row.last && row.late.is_some() => None,
+                RowStep::Sum { product: (product, weight), .. } => {
                     let terms = [(made.value(*product), *weight)];
                     Some(evaluator.weighted_sum(&terms, made.rests.get(&k))?)
                 }

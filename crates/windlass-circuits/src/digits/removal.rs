@@ -7,7 +7,7 @@ use windlass_schemes::error::{Error, Result};
 use super::halving::HalvingChain;
 use super::method::{DigitMethod, DigitRoute, DigitSpec, Method};
 use super::methods::DIGIT_METHODS;
-use super::row::{Known, Row, Step};
+use super::row::{Known, Row, RowStep};
 
 /// A plan to remove the v low digits of integers modulo p^e.
 #[derive(Debug, Clone)]
@@ -142,11 +142,11 @@ impl DigitRemoval {
 /// A row in words.
 fn explained(j: usize, row: &Row) -> String {
     let step = |known: &Known| match &known.step {
-        Step::Polynomial { of, plan, .. } => {
+        RowStep::Polynomial { of, plan, .. } => {
             let (a, b) = (row.known[*of].precision, known.precision);
             Some(format!("{a} to {b} ({} products)", plan.products()))
         }
-        Step::Given | Step::Product(_) | Step::Sum { .. } => None,
+        RowStep::Given | RowStep::Product(_) | RowStep::Sum { .. } => None,
     };
     let steps: Vec<String> = row.known.iter().filter_map(step).collect();
     if !steps.is_empty() {

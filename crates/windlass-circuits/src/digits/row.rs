@@ -16,13 +16,13 @@ use crate::PolynomialPlan;
 pub(super) struct Known {
     /// To which precision it knows the digit; 0 for a product of a chain that does not by itself.
     pub precision: u32,
-    pub step: Step,
+    pub step: RowStep,
     pub depth: usize,
 }
 
 /// How a value comes from earlier ones of its row, which are named by their numbers.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum RowStep {
     /// The row's argument.
     Given,
     /// A polynomial; those of one value share its powers.
@@ -40,24 +40,24 @@ impl Known {
     /// The products that it costs.
     pub fn products(&self) -> usize {
         match &self.step {
-            Step::Given | Step::Sum { .. } => 0,
-            Step::Polynomial { plan, .. } => plan.products(),
-            Step::Product(_) => 1,
+            RowStep::Given | RowStep::Sum { .. } => 0,
+            RowStep::Polynomial { plan, .. } => plan.products(),
+            RowStep::Product(_) => 1,
         }
     }
 
     /// Those of them that are not relinearised together with others of this value.
     pub fn relinearisations(&self) -> usize {
         match &self.step {
-            Step::Polynomial { plan, .. } => plan.relinearisations(),
-            Step::Given | Step::Sum { .. } | Step::Product(_) => self.products(),
+            RowStep::Polynomial { plan, .. } => plan.relinearisations(),
+            RowStep::Given | RowStep::Sum { .. } | RowStep::Product(_) => self.products(),
         }
     }
 
     /// The value that this is the square of, if so.
     fn square_of(&self) -> Option<usize> {
         match &self.step {
-            Step::Polynomial { of, is_square: true, .. } => Some(*of),
+            RowStep::Polynomial { of, is_square: true, .. } => Some(*of),
             _ => None,
         }
     }
@@ -78,7 +78,7 @@ pub(super) struct Row {
 impl Row {
     fn of_argument(depth: usize) -> Self {
         Self {
-            known: vec![Known { precision: 1, step: Step::Given, depth }],
+            known: vec![Known { precision: 1, step: RowStep::Given, depth }],
             for_rows: Vec::new(),
             last: 0,
             late: None,
@@ -138,7 +138,7 @@ impl Row {
         for factors in &chain.products[..needed] {
             let factors = factors.each_ref().map(|weights| terms(weights));
             let depth = 1 + factors.iter().map(|terms| row.depth_of(terms)).max().unwrap_or(0);
-            row.known.push(Known { precision: 0, step: Step::Product(factors), depth });
+            row.known.push(Known { precision: 0, step: RowStep::Product(factors), depth });
         }
         for (precision, value) in values {
             let mut rest = terms(&value.weights);
@@ -147,7 +147,7 @@ impl Row {
             match (product, &rest[..]) {
                 ((k, 1), []) => row.known[k].precision = precision,
                 _ => {
-                    row.known.push(Known { precision, step: Step::Sum { product, rest }, depth });
+                    row.known.push(Known { precision, step: RowStep::Sum { product, rest }, depth });
                 }
             }
         }
@@ -170,15 +170,15 @@ impl Row {
     /// The product of the last value, where nothing else takes it and its weight is 1.
     fn late_product(&self) -> Option<usize> {
         let product = match &self.known[self.last].step {
-            Step::Product(_) => self.last,
-            Step::Sum { product: (product, 1), .. } => *product,
-            Step::Given | Step::Polynomial { .. } | Step::Sum { .. } => return None,
+            RowStep::Product(_) => self.last,
+            RowStep::Sum { product: (product, 1), .. } => *product,
+            RowStep::Given | RowStep::Polynomial { .. } | RowStep::Sum { .. } => return None,
         };
         let takes = |known: &Known| match &known.step {
-            Step::Given => false,
-            Step::Polynomial { of, .. } => *of == product,
-            Step::Product(factors) => factors.iter().flatten().any(|(k, _)| *k == product),
-            Step::Sum { product: (k, _), rest } => *k == product || rest.iter().any(|(k, _)| *k == product),
+            RowStep::Given => false,
+            RowStep::Polynomial { of, .. } => *of == product,
+            RowStep::Product(factors) => factors.iter().flatten().any(|(k, _)| *k == product),
+            RowStep::Sum { product: (k, _), rest } => *k == product || rest.iter().any(|(k, _)| *k == product),
         };
         let others = self.known.iter().enumerate().filter(|(k, _)| *k != self.last);
         let is_lent = [product, self.last].iter().any(|k| self.for_rows.contains(k));
@@ -191,7 +191,7 @@ impl Row {
             .iter()
             .enumerate()
             .filter_map(|(number, known)| match &known.step {
-                Step::Sum { product, rest } if product.0 == k && !rest.is_empty() => Some((number, rest)),
+                RowStep::Sum { product, rest } if product.0 == k && !rest.is_empty() => Some((number, rest)),
                 _ => None,
             })
             .collect()
@@ -208,7 +208,7 @@ impl Row {
     /// The powers of value number `from` that its polynomials so far have made.
     fn powers_of(&self, from: usize) -> BTreeSet<usize> {
         let plans = self.known.iter().filter_map(|known| match &known.step {
-            Step::Polynomial { of, plan, .. } if *of == from => Some(plan),
+            RowStep::Polynomial { of, plan, .. } if *of == from => Some(plan),
             _ => None,
         });
         plans.flat_map(|plan| plan.powers().iter().copied()).collect()
@@ -226,7 +226,7 @@ impl Row {
         let plan = PolynomialPlan::sharing(&polynomial.coefficients, &self.powers_of(from));
         let depth = source.depth + plan.depth();
         let is_square = polynomial.coefficients == [0, 0, 1];
-        let step = Step::Polynomial { of: from, plan, is_square };
+        let step = RowStep::Polynomial { of: from, plan, is_square };
         self.known.push(Known { precision: polynomial.precision, step, depth });
         Ok(())
     }

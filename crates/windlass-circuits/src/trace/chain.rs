@@ -13,12 +13,16 @@ use crate::slot_function::check_integers;
 
 /// `Σ_{j<count} θ_element^j`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Factor {
+pub struct PowerSum {
     /// The unit t of θ_t modulo the conductor.
     pub element: u64,
     /// The number of terms, at least 2.
     pub count: u64,
 }
+
+/// The old name of [`PowerSum`].
+#[deprecated(since = "0.3.0", note = "use PowerSum")]
+pub type Factor = PowerSum;
 
 /// `Π_i Σ_{j<c_i} θ_{t_i}^j` modulo a conductor m. The empty chain is the identity. Factors
 /// commute: Z_m^* is abelian.
@@ -30,7 +34,7 @@ pub struct TraceChain {
     /// Whether it sums along a bad dimension, where its automorphisms come back to the first slot
     /// by a power of Frobenius.
     needs_integers: bool,
-    factors: Vec<Factor>,
+    factors: Vec<PowerSum>,
 }
 
 impl TraceChain {
@@ -39,17 +43,17 @@ impl TraceChain {
     /// # Errors
     /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16;
     /// [`Error::Ring`] for an element that is not a unit.
-    pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
+    pub fn new(conductor: u64, factors: impl IntoIterator<Item = PowerSum>) -> Result<Self> {
         Limits::at_least(1).check("the conductor", conductor)?;
         let mut kept = Vec::new();
-        for Factor { element, count } in factors {
+        for PowerSum { element, count } in factors {
             let element = element % conductor;
             if arith::gcd(element, conductor) != 1 {
                 return Err(windlass_ring::RingError::NotAnAutomorphism { element, m: conductor }.into());
             }
             Limits::between(1, 1 << 16).check("the number of terms", count)?;
             if count > 1 {
-                kept.push(Factor { element, count });
+                kept.push(PowerSum { element, count });
             }
         }
         Ok(Self { conductor, order: None, needs_integers: false, factors: kept })
@@ -63,13 +67,13 @@ impl TraceChain {
     pub fn powers(conductor: u64, generator: u64, count: u64) -> Result<Self> {
         Limits::between(1, 1u64 << 32).check("the number of terms", count)?;
         if conductor == 0 {
-            return Self::new(conductor, [Factor { element: generator, count }]);
+            return Self::new(conductor, [PowerSum { element: generator, count }]);
         }
         let mut stride = 1;
         let factors = primes_of(count).into_iter().map(|prime| {
             let element = arith::pow_mod(generator % conductor, stride, conductor);
             stride *= prime;
-            Factor { element, count: prime }
+            PowerSum { element, count: prime }
         });
         Self::new(conductor, factors.collect::<Vec<_>>())
     }
@@ -203,7 +207,7 @@ impl TraceChain {
         };
         powers("the index of the ring", m, 4, 1 << 32)?;
         powers("the distance of selected coefficients", step, 1, m / 2)?;
-        Self::new(m, (0..step.trailing_zeros()).map(|i| Factor { element: 1 + (m >> (i + 1)), count: 2 }))
+        Self::new(m, (0..step.trailing_zeros()).map(|i| PowerSum { element: 1 + (m >> (i + 1)), count: 2 }))
     }
 
     /// Sums of `count` consecutive slots in a power-of-two ring whose rotation by one is θ_5
@@ -246,7 +250,7 @@ impl TraceChain {
     }
 
     /// The factors.
-    pub fn factors(&self) -> &[Factor] {
+    pub fn factors(&self) -> &[PowerSum] {
         &self.factors
     }
 
@@ -333,7 +337,10 @@ mod tests {
         for empty in [TraceChain::powers(0, 5, 4), TraceChain::window(0, 1, 4), TraceChain::new(0, [])] {
             assert!(matches!(empty, Err(Error::OutOfRange(refused)) if refused.what == "the conductor"));
         }
-        assert!(matches!(TraceChain::new(32, [3, 4].map(|element| Factor { element, count: 2 })), Err(Error::Ring(_))));
+        assert!(matches!(
+            TraceChain::new(32, [3, 4].map(|element| PowerSum { element, count: 2 })),
+            Err(Error::Ring(_))
+        ));
         let other = TraceChain::powers(64, 5, 2).unwrap();
         assert!(matches!(TraceChain::powers(32, 5, 2).unwrap().then(&other), Err(Error::ContextMismatch { .. })));
     }

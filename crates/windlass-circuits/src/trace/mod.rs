@@ -14,6 +14,8 @@ mod chain;
 mod plan;
 mod sums;
 
-pub use chain::{Factor, TraceChain};
+#[expect(deprecated, reason = "the old name of PowerSum")]
+pub use chain::Factor;
+pub use chain::{PowerSum, TraceChain};
 pub use plan::{Objective, TracePlan, TraceSpec};
 pub use sums::{complex_running_sum_maps, replicate, running_sum_maps};

@@ -1,12 +1,9 @@
 //! The steps for sets of CKKS: real numbers instead of integers, and errors instead of exact values.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use windlass::bootstrap::approximate::{RefreshKeys, RefreshSpec};
-use windlass::bootstrap::stage_times;
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
@@ -17,14 +14,17 @@ use super::approximate_setup::Setup;
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs};
 use super::compared::{Compared, Errors};
 use super::describe::{Renewed, describe_reals, describe_renewed, explain_approximate};
-use super::steps::{BOOTSTRAP, EVALUATION, PUBLIC, REFRESHED, SECRET, SPENT};
+use super::files::{
+    BOOTSTRAP, EVALUATION, FileSizes, REFRESHED, SECRET, SPENT, check_memory_of_keys, claim_all, claim_keys,
+    describe_all, keep_all, report_keys, write_keys,
+};
+use super::timing::timed;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
-use crate::key_file::{KeyFile, SecretFile, write_secret};
-use crate::memory;
+use crate::key_file::{KeyFile, SecretFile};
 use crate::progress::Stages;
 use crate::report::Report;
-use crate::values::{file_bytes, read, read_for, write};
+use crate::values::{read, read_for, write};
 
 /// `windlass refresh --explain`.
 pub fn explain(set: (String, RefreshSpec), args: &RefreshArgs, quiet: bool) -> Result<Report> {
@@ -38,17 +38,11 @@ pub fn keygen(set: (String, RefreshSpec), args: &KeygenArgs, quiet: bool) -> Res
     let mut stages = Stages::new(quiet);
     let setup = Setup::new(set, &args.set.preset, args.set.way, &mut stages)?;
     setup.vouch(&args.set.preset, args.set.way, quiet)?;
-    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION, BOOTSTRAP])?;
+    let outputs = claim_keys(&args.out)?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let files = make_keys(&setup, &outputs, passphrase.as_ref(), &mut stages)?;
     outputs.keep()?;
-    let mut report = Report::default();
-    let bits = setup.security_bits();
-    report.line(format!("keys for '{}' ({bits:.1} bits of security)", setup.name));
-    report.field("security_bits", bits);
-    report.bytes(&files);
-    report.seconds(stages.seconds());
-    Ok(report)
+    Ok(report_keys(setup.name_and_security(), &files, &stages))
 }
 
 fn make_keys(
@@ -56,22 +50,17 @@ fn make_keys(
     outputs: &Outputs,
     passphrase: Option<&Passphrase>,
     stages: &mut Stages,
-) -> Result<Vec<(&'static str, u64)>> {
-    let (plan, context, sizes) = (&setup.plan, &setup.context, setup.plan.key_bytes());
-    // All keys, and the largest file as it is written.
-    memory::check("the keys", sizes.evaluation_memory.saturating_add(sizes.evaluation.max(sizes.bootstrap)))?;
+) -> Result<FileSizes> {
+    let (plan, context) = (&setup.plan, &setup.context);
+    check_memory_of_keys(&plan.key_bytes())?;
     // One for each automorphism, the relinearisation key, and those of the refresh.
     let count = plan.galois_levels().len() + 2;
     let made =
         stages.count("keygen", "making keys", count, |tick| context.generate_keys_observed([plan], |_, _| tick()));
     let (client, server) = made?;
     stages.run("keygen_write", "writing keys", || {
-        let files = setup.files();
-        let mut written = vec![
-            (SECRET, write_secret(&outputs.at(SECRET), files, client.secret_key(), passphrase)?),
-            (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
-            (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
-        ];
+        let keys = (&**client.secret_key(), &client.public_key()?, &**server.engine().keys());
+        let mut written = write_keys(outputs, setup.files(), keys, passphrase)?;
         for (_, own) in server.refreshes() {
             written.push((BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, own)?));
         }
@@ -143,20 +132,11 @@ fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
         Ok(setup.context.server_from_keys(Arc::new(evaluation), vec![(Arc::clone(&setup.plan), own)])?)
     })?;
     stages.run("prepare", "converting constants", || server.refresher(spent.slots())?.check(&spent))?;
-    let mut times = Vec::new();
-    let refreshed = stages.follow("refresh", "refreshing", |show| {
-        server.refresh_list(std::slice::from_ref(&spent), |progress| {
-            times.push((progress.clone(), Instant::now()));
-            if !progress.stage.is_empty() {
-                show(&progress.stage, progress.number, progress.count);
-            }
-            ControlFlow::Continue(())
-        })
-    })?;
+    let (refreshed, times) = timed(stages, |observe| server.refresh_list(std::slice::from_ref(&spent), observe))?;
     let [fresh] = <[Ciphertext; 1]>::try_from(refreshed).expect("as many as went in");
     let (levels, bits) = ([spent.depth_left(), fresh.depth_left()], [spent.precision_bits(), fresh.precision_bits()]);
     let bytes = write(out, setup.files(), &ApproximateCiphertextV1::new(fresh))?;
-    Ok(Renewed { stages: stage_times(&times), levels, bits, bytes })
+    Ok(Renewed { stages: times, levels, bits, bytes })
 }
 
 /// `windlass refresh decrypt`.
@@ -196,11 +176,7 @@ pub fn all(set: (String, RefreshSpec), args: &RefreshArgs, quiet: bool) -> Resul
         true => (0..setup.plan.spec().slots).map(|k| (k as f64).sin()).collect(),
         false => setup.message(&args.values)?,
     };
-    let names = [SECRET, PUBLIC, EVALUATION, BOOTSTRAP, SPENT, REFRESHED];
-    let outputs = match &args.out {
-        Some(directory) => Outputs::claim_in(directory, &names)?,
-        None => Outputs::temporary()?,
-    };
+    let outputs = claim_all(args.out.as_deref())?;
     make_keys(&setup, &outputs, None, &mut stages)?;
     let at = |name: &str| outputs.at(name);
     let secret = at(SECRET);
@@ -211,18 +187,11 @@ pub fn all(set: (String, RefreshSpec), args: &RefreshArgs, quiet: bool) -> Resul
     let made = refresh(&setup, [&keys[0], &keys[1]], &at(SPENT), &at(REFRESHED), &mut stages)?;
     let found = stages.run("decrypt", "decrypting", || open(&setup, &SecretFile::read(&secret)?, &at(REFRESHED)))?;
     let errors: Errors = found.against(&message)?;
-    let files = names.iter().map(|name| Ok((*name, file_bytes(&at(name))?))).collect::<Result<Vec<_>>>()?;
-    outputs.keep()?;
+    let files = keep_all(outputs)?;
     let mut report = Report::default();
     describe_renewed(&mut report, &made);
     errors.describe(&mut report, found.stated_bits);
-    report.line("files");
-    report.bytes(&files);
-    report.line("time");
-    report.seconds(stages.seconds());
-    report.line(format!("all {} values decrypt to the values that were encrypted, up to this error", message.len()));
-    report.field("verified", true);
-    report.field("preset", setup.name.as_str());
-    report.field("security_bits", setup.security_bits());
+    let verified = format!("all {} values decrypt to the values that were encrypted, up to this error", message.len());
+    describe_all(&mut report, setup.name_and_security(), &files, &stages, verified);
     Ok(report)
 }

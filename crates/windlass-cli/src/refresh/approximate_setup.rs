@@ -69,6 +69,11 @@ impl Setup {
         rounded_down(self.context.ckks().rlwe().params().security().bits)
     }
 
+    /// What reports say of the set: its name and its security.
+    pub fn name_and_security(&self) -> (&str, f64) {
+        (&self.name, self.security_bits())
+    }
+
     /// As [`super::setup::Planned::vouch`].
     pub fn vouch(&self, given: &str, way: WayArgs, quiet: bool) -> Result<()> {
         vouch(&self.name, self.security_bits(), given, way.insecure, quiet)

@@ -15,7 +15,7 @@ use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 pub struct RefreshArgs {
     /// Run one step instead of all of them.
     #[command(subcommand)]
-    pub step: Option<Step>,
+    pub step: Option<RefreshStep>,
     /// The bootstrapping preset; `--preset list` prints the names.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
@@ -41,7 +41,7 @@ impl RefreshArgs {
     pub fn leaves_something(&self) -> bool {
         match &self.step {
             None => self.out.is_some() && !self.explain,
-            Some(step) => !matches!(step, Step::Decrypt(_)),
+            Some(step) => !matches!(step, RefreshStep::Decrypt(_)),
         }
     }
 }
@@ -91,7 +91,7 @@ impl From<SchemeName> for Scheme {
 
 /// One step.
 #[derive(Debug, Subcommand)]
-pub enum Step {
+pub enum RefreshStep {
     /// Client: make the secret key, the public key, the evaluation keys and the bootstrapping keys.
     Keygen(KeygenArgs),
     /// Client: encrypt a vector, by default with the least capacity that a refresh needs.
@@ -103,7 +103,7 @@ pub enum Step {
     Decrypt(DecryptArgs),
 }
 
-impl Step {
+impl RefreshStep {
     /// The preset that it is given.
     pub fn preset(&self) -> &str {
         match self {

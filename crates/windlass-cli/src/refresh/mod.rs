@@ -6,14 +6,16 @@ mod approximate_setup;
 mod args;
 mod compared;
 mod describe;
+mod files;
 mod setup;
 mod steps;
+mod timing;
 
 pub use args::RefreshArgs;
 
 use crate::error::Result;
 use crate::report::Report;
-use args::Step;
+use args::RefreshStep;
 
 /// `windlass refresh`.
 pub fn run(args: &RefreshArgs, quiet: bool) -> Result<Report> {
@@ -23,19 +25,19 @@ pub fn run(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     };
     if let Some(set) = approximate_setup::named(preset)? {
         return match &args.step {
-            Some(Step::Keygen(step)) => approximate::keygen(set, step, quiet),
-            Some(Step::Encrypt(step)) => approximate::encrypt(set, step, quiet),
-            Some(Step::Apply(step)) => approximate::apply(set, step, quiet),
-            Some(Step::Decrypt(step)) => approximate::decrypt(set, step, quiet),
+            Some(RefreshStep::Keygen(step)) => approximate::keygen(set, step, quiet),
+            Some(RefreshStep::Encrypt(step)) => approximate::encrypt(set, step, quiet),
+            Some(RefreshStep::Apply(step)) => approximate::apply(set, step, quiet),
+            Some(RefreshStep::Decrypt(step)) => approximate::decrypt(set, step, quiet),
             None if args.explain => approximate::explain(set, args, quiet),
             None => approximate::all(set, args, quiet),
         };
     }
     match &args.step {
-        Some(Step::Keygen(step)) => steps::keygen(step, quiet),
-        Some(Step::Encrypt(step)) => steps::encrypt(step, quiet),
-        Some(Step::Apply(step)) => steps::apply(step, quiet),
-        Some(Step::Decrypt(step)) => steps::decrypt(step, quiet),
+        Some(RefreshStep::Keygen(step)) => steps::keygen(step, quiet),
+        Some(RefreshStep::Encrypt(step)) => steps::encrypt(step, quiet),
+        Some(RefreshStep::Apply(step)) => steps::apply(step, quiet),
+        Some(RefreshStep::Decrypt(step)) => steps::decrypt(step, quiet),
         None if args.preset.as_deref() == Some("list") => Ok(describe::list()),
         None if args.explain => describe::explain(args, quiet),
         None => steps::all(args, quiet),

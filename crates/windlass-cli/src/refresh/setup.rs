@@ -65,6 +65,11 @@ impl Planned {
         rounded_down(self.preset.params.rlwe().security().bits)
     }
 
+    /// What reports say of the set: its name and its security.
+    pub fn name_and_security(&self) -> (&str, f64) {
+        (self.preset.params.name(), self.security_bits())
+    }
+
     /// Refuses weak parameters that the user has not accepted, and prints λ, before keys or
     /// ciphertexts are made; `given` is what they were asked for by.
     pub fn vouch(&self, given: &str, way: WayArgs, quiet: bool) -> Result<()> {

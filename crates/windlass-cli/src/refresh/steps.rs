@@ -1,12 +1,10 @@
 //! The steps, and all of them in a row.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use windlass::Content;
-use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, RefreshOptions, stage_times};
+use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, RefreshOptions};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::{Ciphertext, Encryptor};
@@ -14,21 +12,18 @@ use windlass::wire::{CiphertextV1, Passphrase};
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs, integers};
 use super::describe::{Refreshed, describe_refresh, describe_values};
+use super::files::{
+    BOOTSTRAP, EVALUATION, FileSizes, REFRESHED, SECRET, SPENT, check_memory_of_keys, claim_all, claim_keys,
+    describe_all, keep_all, report_keys, write_keys,
+};
 use super::setup::{Planned, Setup};
+use super::timing::timed;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
-use crate::key_file::{KeyFile, SecretFile, write_secret};
-use crate::memory;
+use crate::key_file::{KeyFile, SecretFile};
 use crate::progress::Stages;
 use crate::report::Report;
-use crate::values::{file_bytes, read, read_for, write};
-
-pub const SECRET: &str = "secret.key";
-pub const PUBLIC: &str = "public.key";
-pub const EVALUATION: &str = "evaluation.keys";
-pub const BOOTSTRAP: &str = "bootstrap.keys";
-pub const SPENT: &str = "spent.bin";
-pub const REFRESHED: &str = "refreshed.bin";
+use crate::values::{read, read_for, write};
 
 fn setup(set: &SetArgs, stages: &mut Stages) -> Result<Setup> {
     Setup::new(Planned::new(Some(&set.preset), set.way, stages)?, stages)
@@ -39,18 +34,12 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
     planned.vouch(&args.set.preset, args.set.way, quiet)?;
-    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION, BOOTSTRAP])?;
+    let outputs = claim_keys(&args.out)?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let setup = Setup::new(planned, &mut stages)?;
     let files = make_keys(&setup, &outputs, passphrase.as_ref(), &mut stages)?;
     outputs.keep()?;
-    let mut report = Report::default();
-    let bits = setup.planned.security_bits();
-    report.line(format!("keys for '{}' ({bits:.1} bits of security)", setup.planned.preset.params.name()));
-    report.field("security_bits", bits);
-    report.bytes(&files);
-    report.seconds(stages.seconds());
-    Ok(report)
+    Ok(report_keys(setup.planned.name_and_security(), &files, &stages))
 }
 
 fn make_keys(
@@ -58,23 +47,17 @@ fn make_keys(
     outputs: &Outputs,
     passphrase: Option<&Passphrase>,
     stages: &mut Stages,
-) -> Result<Vec<(&'static str, u64)>> {
+) -> Result<FileSizes> {
     let (plan, context) = (&setup.planned.plan, &setup.context);
-    let sizes = plan.key_bytes();
-    // All keys, and the largest file as it is written.
-    memory::check("the keys", sizes.evaluation_memory + sizes.evaluation.max(sizes.bootstrap))?;
+    check_memory_of_keys(&plan.key_bytes())?;
     // One for each automorphism, the relinearisation key, and the bootstrapping keys.
     let count = plan.required_key_levels().len() + 2;
     let made =
         stages.count("keygen", "making keys", count, |tick| context.generate_keys_observed([plan], |_, _| tick()));
     let (client, server) = made?;
     stages.run("keygen_write", "writing keys", || {
-        let files = context.files();
-        let mut written = vec![
-            (SECRET, write_secret(&outputs.at(SECRET), files, client.secret_key(), passphrase)?),
-            (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
-            (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
-        ];
+        let keys = (&**client.secret_key(), &client.public_key()?, &**server.engine().keys());
+        let mut written = write_keys(outputs, context.files(), keys, passphrase)?;
         for (_, own) in server.bootstrappings() {
             written.push((BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, own)?));
         }
@@ -187,21 +170,12 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
         }
     }
     let bootstrapper = bootstrapper?;
-    let mut times = Vec::new();
-    let refreshed = stages.follow("refresh", "refreshing", |show| {
-        let options = RefreshOptions::new().observed_by(|progress| {
-            times.push((progress.clone(), Instant::now()));
-            if !progress.stage.is_empty() {
-                show(&progress.stage, progress.number, progress.count);
-            }
-            ControlFlow::Continue(())
-        });
-        bootstrapper.refresh_one(&spent, options)
-    })?;
+    let (refreshed, times) =
+        timed(stages, |observe| bootstrapper.refresh_one(&spent, RefreshOptions::new().observed_by(observe)))?;
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
     let packed = bootstrapper.plan().spec().mode == Mode::Packed;
     let bytes = write(out, setup.context.files(), &CiphertextV1::new(refreshed))?;
-    Ok(Refreshed { stages: stage_times(&times), capacity, bytes, packed })
+    Ok(Refreshed { stages: times, capacity, bytes, packed })
 }
 
 fn prepare(
@@ -270,11 +244,7 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let planned = Planned::new(args.preset.as_deref(), args.way, &mut stages)?;
     // The report says λ at its end, where it is no warning.
     planned.vouch(args.preset.as_deref().unwrap_or_default(), args.way, true)?;
-    let names = [SECRET, PUBLIC, EVALUATION, BOOTSTRAP, SPENT, REFRESHED];
-    let outputs = match &args.out {
-        Some(directory) => Outputs::claim_in(directory, &names)?,
-        None => Outputs::temporary()?,
-    };
+    let outputs = claim_all(args.out.as_deref())?;
     let setup = Setup::new(planned, &mut stages)?;
     let values = match args.values.is_empty() {
         true => (0..setup.most_values() as u64).map(|i| (i % setup.modulus()).into()).collect(),
@@ -291,17 +261,10 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let made = refresh(&setup, [&keys[0], &keys[1]], &at(SPENT), &at(REFRESHED), &mut stages)?;
     let found = stages.run("decrypt", "decrypting", || open(&setup, &SecretFile::read(&secret)?, &at(REFRESHED)))?;
     compare(&found, &wanted)?;
-    let files = names.iter().map(|name| Ok((*name, file_bytes(&at(name))?))).collect::<Result<Vec<_>>>()?;
-    outputs.keep()?;
+    let files = keep_all(outputs)?;
     let mut report = Report::default();
     describe_refresh(&mut report, &made);
-    report.line("files");
-    report.bytes(&files);
-    report.line("time");
-    report.seconds(stages.seconds());
-    report.line(format!("all {} values decrypt to the values that were encrypted", found.len()));
-    report.field("verified", true);
-    report.field("preset", setup.planned.preset.params.name());
-    report.field("security_bits", setup.planned.security_bits());
+    let verified = format!("all {} values decrypt to the values that were encrypted", found.len());
+    describe_all(&mut report, setup.planned.name_and_security(), &files, &stages, verified);
     Ok(report)
 }

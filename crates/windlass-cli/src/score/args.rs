@@ -21,7 +21,7 @@ CSV: a header with the names of the feature columns and 'bias', and one row of w
 pub struct ScoreArgs {
     /// Run one step instead of all of them.
     #[command(subcommand)]
-    pub step: Option<Step>,
+    pub step: Option<ScoreStep>,
     /// Rows and their features.
     #[command(flatten)]
     pub rows: OptionalRowArgs,
@@ -44,7 +44,7 @@ impl ScoreArgs {
     /// Whether files are left when the report is lost.
     pub fn leaves_something(&self) -> bool {
         match &self.step {
-            Some(Step::Decrypt(args)) => args.out.is_some(),
+            Some(ScoreStep::Decrypt(args)) => args.out.is_some(),
             step => step.is_some(),
         }
     }
@@ -89,7 +89,7 @@ pub struct ColumnArgs {
 
 /// One step.
 #[derive(Debug, Subcommand)]
-pub enum Step {
+pub enum ScoreStep {
     /// Server: write the public shape of a model (features, classes, standardisation, parameters).
     Schema(SchemaArgs),
     /// Client: make the secret key, the public key and the evaluation keys for a schema.

@@ -12,16 +12,16 @@ pub use args::ScoreArgs;
 
 use crate::error::Result;
 use crate::report::Report;
-use args::Step;
+use args::ScoreStep;
 
 /// `windlass score`.
 pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
     match &args.step {
-        Some(Step::Schema(step)) => steps::schema(step, quiet),
-        Some(Step::Keygen(step)) => steps::keygen(step, quiet),
-        Some(Step::Encrypt(step)) => steps::encrypt(step, quiet),
-        Some(Step::Apply(step)) => steps::apply(step, quiet),
-        Some(Step::Decrypt(step)) => steps::decrypt(step, quiet),
+        Some(ScoreStep::Schema(step)) => steps::schema(step, quiet),
+        Some(ScoreStep::Keygen(step)) => steps::keygen(step, quiet),
+        Some(ScoreStep::Encrypt(step)) => steps::encrypt(step, quiet),
+        Some(ScoreStep::Apply(step)) => steps::apply(step, quiet),
+        Some(ScoreStep::Decrypt(step)) => steps::decrypt(step, quiet),
         None => whole::run(args, quiet),
     }
 }

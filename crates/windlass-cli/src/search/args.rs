@@ -21,7 +21,7 @@ Except with the cosine, int8 numbers and uint8 numbers up to 127 are used unchan
 pub struct SearchArgs {
     /// Run one step instead of all of them.
     #[command(subcommand)]
-    pub step: Option<Step>,
+    pub step: Option<SearchStep>,
     #[arg(long, value_name = "FILE", help = "The table: .npy or CSV", long_help = VECTORS_HELP)]
     pub table: Option<PathBuf>,
     /// The vectors to look for: .npy or CSV.
@@ -42,7 +42,7 @@ pub struct SearchArgs {
 impl SearchArgs {
     /// Whether files are left when the report is lost.
     pub fn leaves_something(&self) -> bool {
-        self.step.as_ref().is_some_and(|step| !matches!(step, Step::Decrypt(_)))
+        self.step.as_ref().is_some_and(|step| !matches!(step, SearchStep::Decrypt(_)))
     }
 }
 
@@ -75,7 +75,7 @@ pub struct ColumnArgs {
 
 /// One step.
 #[derive(Debug, Subcommand)]
-pub enum Step {
+pub enum SearchStep {
     /// Server: write the public shape of a table of vectors (dimension, scale, layout).
     Schema(SchemaArgs),
     /// Client: make the secret key and the evaluation keys for a schema.

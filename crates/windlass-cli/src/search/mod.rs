@@ -13,16 +13,16 @@ pub use args::SearchArgs;
 
 use crate::error::Result;
 use crate::report::Report;
-use args::Step;
+use args::SearchStep;
 
 /// `windlass search`.
 pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     match &args.step {
-        Some(Step::Schema(step)) => steps::schema(step, quiet),
-        Some(Step::Keygen(step)) => steps::keygen(step, quiet),
-        Some(Step::Query(step)) => steps::query(step, quiet),
-        Some(Step::Answer(step)) => steps::answer(step, quiet),
-        Some(Step::Decrypt(step)) => steps::decrypt(step, quiet),
+        Some(SearchStep::Schema(step)) => steps::schema(step, quiet),
+        Some(SearchStep::Keygen(step)) => steps::keygen(step, quiet),
+        Some(SearchStep::Query(step)) => steps::query(step, quiet),
+        Some(SearchStep::Answer(step)) => steps::answer(step, quiet),
+        Some(SearchStep::Decrypt(step)) => steps::decrypt(step, quiet),
         None => whole::run(args, quiet),
     }
 }

@@ -23,7 +23,7 @@ fn reduced(sums: __m256i, q: __m256i, inverse: __m256i) -> __m256i {
 
 /// Constants, their quotients, and the quotients of the odd lanes in the places of the even ones.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Factor {
+pub(crate) struct Multiplier {
     factors: __m256i,
     quotients: __m256i,
     odd: __m256i,
@@ -48,7 +48,7 @@ impl U32Lanes for Avx2 {
     type Residues = [__m256i; 2];
     type Sums = [__m256i; 2];
     type Vector = __m256i;
-    type Factor = Factor;
+    type Multiplier = Multiplier;
 
     const GROUPS: usize = 1;
 
@@ -135,15 +135,15 @@ impl U32Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn factor(self, lines: [&Line; 2], i: usize) -> Factor {
+    fn factor(self, lines: [&Line; 2], i: usize) -> Multiplier {
         let quotients = self.splat(lines[0].quotients[i]);
-        Factor { factors: self.splat(lines[0].factors[i]), quotients, odd: quotients }
+        Multiplier { factors: self.splat(lines[0].factors[i]), quotients, odd: quotients }
     }
 
     #[inline(always)]
-    fn factors(self, lines: [&Line; 2]) -> Factor {
+    fn factors(self, lines: [&Line; 2]) -> Multiplier {
         let quotients = load(&lines[0].quotients);
-        Factor { factors: load(&lines[0].factors), quotients, odd: odd(quotients) }
+        Multiplier { factors: load(&lines[0].factors), quotients, odd: odd(quotients) }
     }
 
     #[inline(always)]
@@ -165,7 +165,7 @@ impl U32Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn times(self, x: __m256i, w: Factor, q: __m256i) -> __m256i {
+    fn times(self, x: __m256i, w: Multiplier, q: __m256i) -> __m256i {
         // SAFETY: Avx2Token.
         unsafe {
             let even = odd(_mm256_mul_epu32(x, w.quotients));

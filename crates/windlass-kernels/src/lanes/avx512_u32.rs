@@ -16,7 +16,7 @@ fn enabled<K: U32Kernel>(lanes: Avx512, kernel: K) -> K::Output {
 
 /// Constants, their quotients, and the quotients of the odd lanes in the places of the even ones.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Factor {
+pub(crate) struct Multiplier {
     factors: __m512i,
     quotients: __m512i,
     odd: __m512i,
@@ -54,7 +54,7 @@ impl U32Lanes for Avx512 {
     type Residues = __m512i;
     type Sums = __m512i;
     type Vector = __m512i;
-    type Factor = Factor;
+    type Multiplier = Multiplier;
 
     const GROUPS: usize = 2;
 
@@ -130,15 +130,15 @@ impl U32Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn factor(self, [first, second]: [&Line; 2], i: usize) -> Factor {
+    fn factor(self, [first, second]: [&Line; 2], i: usize) -> Multiplier {
         let quotients = spread(first.quotients[i], second.quotients[i]);
-        Factor { factors: spread(first.factors[i], second.factors[i]), quotients, odd: quotients }
+        Multiplier { factors: spread(first.factors[i], second.factors[i]), quotients, odd: quotients }
     }
 
     #[inline(always)]
-    fn factors(self, [first, second]: [&Line; 2]) -> Factor {
+    fn factors(self, [first, second]: [&Line; 2]) -> Multiplier {
         let quotients = load(&first.quotients, &second.quotients);
-        Factor { factors: load(&first.factors, &second.factors), quotients, odd: odd(quotients) }
+        Multiplier { factors: load(&first.factors, &second.factors), quotients, odd: odd(quotients) }
     }
 
     #[inline(always)]
@@ -160,7 +160,7 @@ impl U32Lanes for Avx512 {
     }
 
     #[inline(always)]
-    fn times(self, x: __m512i, w: Factor, q: __m512i) -> __m512i {
+    fn times(self, x: __m512i, w: Multiplier, q: __m512i) -> __m512i {
         // SAFETY: Avx512Token.
         unsafe {
             let even = odd(_mm512_mul_epu32(x, w.quotients));

@@ -96,7 +96,7 @@ pub(crate) trait U32Lanes: Copy {
     /// [`U32Lanes::GROUPS`] groups of eight residues, words without sign.
     type Vector: Copy;
     /// Constants for a vector, with their quotients.
-    type Factor: Copy;
+    type Multiplier: Copy;
 
     /// Groups of eight in a vector: 1 or 2.
     const GROUPS: usize;
@@ -123,9 +123,9 @@ pub(crate) trait U32Lanes: Copy {
     /// To group 0 and, where there are two, to group `step`.
     fn store_groups(self, words: &mut [Group], step: usize, x: Self::Vector);
     /// Constant `i` of the first line for the first group, of the second for the second.
-    fn factor(self, lines: [&Line; 2], i: usize) -> Self::Factor;
+    fn factor(self, lines: [&Line; 2], i: usize) -> Self::Multiplier;
     /// The first line for the first group, the second for the second.
-    fn factors(self, lines: [&Line; 2]) -> Self::Factor;
+    fn factors(self, lines: [&Line; 2]) -> Self::Multiplier;
     /// `x + y mod 2^32`.
     fn add(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// `x − y mod 2^32`.
@@ -134,7 +134,7 @@ pub(crate) trait U32Lanes: Copy {
     /// x.
     fn min(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// `x·w mod q` in [0, 2q), x any word; `q` is [`U32Lanes::splat`] of q.
-    fn times(self, x: Self::Vector, w: Self::Factor, q: Self::Vector) -> Self::Vector;
+    fn times(self, x: Self::Vector, w: Self::Multiplier, q: Self::Vector) -> Self::Vector;
     /// Transposes the eight rows of eight of each group.
     fn transpose(self, rows: [Self::Vector; WIDTH]) -> [Self::Vector; WIDTH];
     /// Lane j of the result is lane `pattern[j]`, each below 8.
@@ -157,7 +157,7 @@ impl<const G: usize> U32Lanes for Portable<G> {
     type Residues = [i32; WIDTH];
     type Sums = [i64; WIDTH];
     type Vector = [Group; G];
-    type Factor = [Line; G];
+    type Multiplier = [Line; G];
 
     const GROUPS: usize = G;
 
@@ -234,7 +234,7 @@ impl<const G: usize> U32Lanes for Portable<G> {
     }
 
     #[inline(always)]
-    fn factor(self, lines: [&Line; 2], i: usize) -> Self::Factor {
+    fn factor(self, lines: [&Line; 2], i: usize) -> Self::Multiplier {
         let mut w = [Line::default(); G];
         for g in 0..G {
             w[g] = Line { factors: [lines[g].factors[i]; WIDTH], quotients: [lines[g].quotients[i]; WIDTH] };
@@ -243,7 +243,7 @@ impl<const G: usize> U32Lanes for Portable<G> {
     }
 
     #[inline(always)]
-    fn factors(self, lines: [&Line; 2]) -> Self::Factor {
+    fn factors(self, lines: [&Line; 2]) -> Self::Multiplier {
         let mut w = [Line::default(); G];
         for g in 0..G {
             w[g] = *lines[g];
@@ -282,7 +282,7 @@ impl<const G: usize> U32Lanes for Portable<G> {
     }
 
     #[inline(always)]
-    fn times(self, mut x: Self::Vector, w: Self::Factor, q: Self::Vector) -> Self::Vector {
+    fn times(self, mut x: Self::Vector, w: Self::Multiplier, q: Self::Vector) -> Self::Vector {
         for g in 0..G {
             for j in 0..WIDTH {
                 let multiple = ((x[g][j] as u64 * w[g].quotients[j] as u64) >> 32) as u32;

@@ -24,7 +24,7 @@ pub struct NttPlan {
     /// ζ, of order m.
     root: u64,
     isa: Isa,
-    steps: Vec<Step>,
+    steps: Vec<AxisTransform>,
 }
 
 /// Shortest row of a power of two that is transformed in vectors.
@@ -32,7 +32,7 @@ const VECTOR_ROW: usize = 64;
 
 /// The transform along one axis.
 #[derive(Debug, Clone)]
-enum Step {
+enum AxisTransform {
     /// Contiguous rows of a power of two.
     Rows(Box<Pow2Plan>, usize),
     /// Columns, eight at a time.
@@ -59,7 +59,7 @@ impl NttPlan {
         for (index, axis) in shape.axes().iter().enumerate() {
             inner /= axis.dim;
             let root_of_axis = modulus.pow(root, shape.m() / axis.index);
-            steps.push(Step::new(shape, index, inner, modulus, isa, root_of_axis)?);
+            steps.push(AxisTransform::new(shape, index, inner, modulus, isa, root_of_axis)?);
         }
         Ok(Self { shape: Arc::clone(shape), modulus, root, isa, steps })
     }
@@ -94,17 +94,18 @@ impl NttPlan {
         self.run(Direction::Inverse, self.steps.iter().rev(), row);
     }
 
-    fn run<'a>(&self, direction: Direction, steps: impl ExactSizeIterator<Item = &'a Step>, row: &mut [u64]) {
+    fn run<'a>(&self, direction: Direction, steps: impl ExactSizeIterator<Item = &'a AxisTransform>, row: &mut [u64]) {
         assert_eq!(row.len(), self.shape.n());
-        let steps: Vec<&Step> = steps.collect();
+        let steps: Vec<&AxisTransform> = steps.collect();
         for (index, step) in steps.iter().enumerate() {
-            let is_rows = |step: Option<&&Step>| step.is_none_or(|step| matches!(step, Step::Rows(..)));
+            let is_rows =
+                |step: Option<&&AxisTransform>| step.is_none_or(|step| matches!(step, AxisTransform::Rows(..)));
             match step {
-                Step::Rows(plan, dim) => row.chunks_exact_mut(*dim).for_each(|row| match direction {
+                AxisTransform::Rows(plan, dim) => row.chunks_exact_mut(*dim).for_each(|row| match direction {
                     Direction::Forward => plan.forward(row),
                     Direction::Inverse => plan.inverse(row),
                 }),
-                Step::Columns(axis) => {
+                AxisTransform::Columns(axis) => {
                     let first = index == 0 || is_rows(steps.get(index - 1));
                     let edges = Edges { first, last: is_rows(steps.get(index + 1)) };
                     with_scratch(axis.scratch(), |scratch| {
@@ -118,7 +119,7 @@ impl NttPlan {
     }
 }
 
-impl Step {
+impl AxisTransform {
     fn new(
         shape: &Shape,
         index: usize,
@@ -132,7 +133,7 @@ impl Step {
         let is_long = axis.dim >= VECTOR_ROW || shape.axes().len() == 1;
         if axis.prime == 2 && inner == 1 && is_long && axis.dim >= LANES {
             let plan = Pow2Plan::new(axis.dim.trailing_zeros(), modulus, root, isa);
-            return Ok(Step::Rows(Box::new(plan), axis.dim));
+            return Ok(AxisTransform::Rows(Box::new(plan), axis.dim));
         }
         let prepare = |constant: u64| lanes::dispatch(isa, modulus, Prepare(constant));
         let column = match shape.design(index) {
@@ -142,7 +143,7 @@ impl Step {
                 Column::Odd(Box::new(OddAxis::new(axis, design, &builder, root, inner)?))
             }
         };
-        Ok(Step::Columns(TensorAxis { column, dim: axis.dim, inner, natural: (0..axis.dim).collect() }))
+        Ok(AxisTransform::Columns(TensorAxis { column, dim: axis.dim, inner, natural: (0..axis.dim).collect() }))
     }
 }
 

@@ -17,7 +17,7 @@ const TOGETHER: usize = 4;
 const BLOCK: usize = 512;
 
 /// One block of a row.
-type Run = [[u64; LANES]; BLOCK / LANES];
+type RowBlock = [[u64; LANES]; BLOCK / LANES];
 
 #[inline(always)]
 fn store<P: Part, const W: usize>(p: P, out: &mut [u64], start: usize, sums: &[P::Sum; W]) {
@@ -126,7 +126,7 @@ type Term<'a> = ([&'a [u64]; 2], &'a [u64]);
 struct WholeBlock<'a, S> {
     /// Between groups, where there is more than one.
     sums: &'a mut [(S, S)],
-    out: [&'a mut Run; 2],
+    out: [&'a mut RowBlock; 2],
     /// Products in each sum.
     taken: usize,
 }
@@ -153,13 +153,13 @@ impl<S: Copy> WholeBlock<'_, S> {
         from: usize,
         (after, at): (&[Term<'_>], usize),
     ) {
-        let mut rows: [[&Run; 3]; K] = [[run(group[0].1, from); 3]; K];
+        let mut rows: [[&RowBlock; 3]; K] = [[run(group[0].1, from); 3]; K];
         for i in 0..K {
             let ([a, b], y) = group[i];
             rows[i] = [run(a, from), run(b, from), run(y, from)];
         }
         // Places for which there is no row repeat one that is in cache.
-        let mut ahead: [&Run; 3 * TOGETHER] = [rows[0][0]; 3 * TOGETHER];
+        let mut ahead: [&RowBlock; 3 * TOGETHER] = [rows[0][0]; 3 * TOGETHER];
         for (i, ([a, b], y)) in after.iter().take(TOGETHER).enumerate() {
             if at + BLOCK <= y.len() {
                 (ahead[3 * i], ahead[3 * i + 1], ahead[3 * i + 2]) = (run(a, at), run(b, at), run(y, at));
@@ -193,13 +193,13 @@ impl<S: Copy> WholeBlock<'_, S> {
 
 /// The block of a row from a column on.
 #[inline(always)]
-fn run(row: &[u64], from: usize) -> &Run {
+fn run(row: &[u64], from: usize) -> &RowBlock {
     vectors(row, from)
 }
 
 /// As [`run`], to be written.
 #[inline(always)]
-fn run_mut(row: &mut [u64], from: usize) -> &mut Run {
+fn run_mut(row: &mut [u64], from: usize) -> &mut RowBlock {
     let (vectors, _) = row[from..from + BLOCK].as_chunks_mut::<LANES>();
     vectors.first_chunk_mut().expect("a block")
 }

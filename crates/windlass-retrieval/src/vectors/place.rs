@@ -9,7 +9,7 @@ use crate::shape::index_bits;
 /// of `ciphertexts` ciphertexts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Layout {
+pub struct VectorLayout {
     /// g, a power of two.
     pub group: usize,
     /// Rows that one ciphertext expands to.
@@ -18,7 +18,7 @@ pub struct Layout {
     pub ciphertexts: usize,
 }
 
-impl Layout {
+impl VectorLayout {
     /// Steps of the expansion.
     pub fn depth(&self) -> u32 {
         index_bits(self.rows)
@@ -87,7 +87,7 @@ mod tests {
     }
 
     /// What the expansion makes of the query's row: Σ_i coefficient[r + s·i]·X^{s·i}.
-    fn expanded(layout: &Layout, query: &[i64], r: usize) -> Vec<i64> {
+    fn expanded(layout: &VectorLayout, query: &[i64], r: usize) -> Vec<i64> {
         let mut row = vec![0; N];
         (r..N).step_by(layout.stride()).for_each(|place| row[place - r] = query[place]);
         row
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn scores_stand_where_they_are_looked_for() {
         for (dimension, group, rows, ciphertexts) in [(5, 1, 5, 1), (11, 2, 3, 2), (16, 8, 1, 2), (70, 16, 5, 1)] {
-            let layout = Layout { group, rows, ciphertexts };
+            let layout = VectorLayout { group, rows, ciphertexts };
             assert!(layout.all_rows() * group >= dimension && group * layout.stride() <= N);
             let vectors: Vec<i8> = (0..layout.vectors() * dimension).map(|k| (k * k % 251) as i8).collect();
             let query: Vec<i32> = (0..dimension).map(|k| 3 * k as i32 - 7).collect();

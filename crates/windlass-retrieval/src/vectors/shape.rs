@@ -10,7 +10,7 @@ use windlass::wire::hex;
 use windlass_rlwe::Limits;
 
 use super::metric::Metric;
-pub use super::place::Layout;
+pub use super::place::VectorLayout;
 use super::quantise::{BITS, QuantisedTable, query_limit};
 use crate::bounds::{Errors, Expansion, answer_bits, first_bits};
 use crate::error::{Error, Result};
@@ -44,7 +44,7 @@ pub struct SearchShape {
     /// Scores come back modulo 2^message_bits.
     pub message_bits: u32,
     /// Where everything stands.
-    pub layout: Layout,
+    pub layout: VectorLayout,
     /// [`QuantisedTable::digest`], in hexadecimal. Earlier builds did not write it. A shape without
     /// it matches every table with its numbers, in any order of the vectors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +140,7 @@ impl SearchShape {
     }
 
     /// The shape of a table in a layout of the caller's, unchecked.
-    pub fn with_layout(table: &QuantisedTable, layout: Layout) -> Self {
+    pub fn with_layout(table: &QuantisedTable, layout: VectorLayout) -> Self {
         Self {
             moduli: Moduli::Wide,
             metric: table.metric(),
@@ -174,7 +174,7 @@ impl SearchShape {
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::ScoresTooLarge`].
     pub fn check(&self, setting: &Setting) -> Result<()> {
-        let Layout { group, rows, ciphertexts } = self.layout;
+        let VectorLayout { group, rows, ciphertexts } = self.layout;
         Limits::between(1, 1usize << 32).check("the vectors of a table", self.vectors)?;
         Limits::between(1, 1usize << 24).check("the dimension", self.dimension)?;
         Limits::between(*BITS.start(), *BITS.end()).check("the bits of a number", self.bits)?;
@@ -315,13 +315,13 @@ const MOST_MESSAGE_BITS: u32 = 27;
 const MOST_CIPHERTEXTS: usize = 64;
 
 /// Layouts worth a price: every power of two for g and for the number of ciphertexts.
-fn layouts(dimension: usize) -> Vec<Layout> {
+fn layouts(dimension: usize) -> Vec<VectorLayout> {
     let mut all = Vec::new();
     for group in (0..=N.ilog2()).map(|log| 1 << log) {
         let all_rows = dimension.div_ceil(group);
         for wanted in (0..=MOST_CIPHERTEXTS.ilog2()).map(|log| 1 << log) {
             let rows = all_rows.div_ceil(wanted);
-            let layout = Layout { group, rows, ciphertexts: all_rows.div_ceil(rows) };
+            let layout = VectorLayout { group, rows, ciphertexts: all_rows.div_ceil(rows) };
             if rows <= N && group * layout.stride() <= N && !all.contains(&layout) {
                 all.push(layout);
             }
@@ -332,7 +332,7 @@ fn layouts(dimension: usize) -> Vec<Layout> {
 
 impl fmt::Display for SearchShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Layout { group, rows, ciphertexts } = self.layout;
+        let VectorLayout { group, rows, ciphertexts } = self.layout;
         writeln!(f, "{} vectors of {} dimensions, {} bits, {}", self.vectors, self.dimension, self.bits, self.metric)?;
         writeln!(f, "scores modulo 2^{}, {} to a ciphertext", self.message_bits, self.layout.vectors())?;
         let group = if group == 1 { "one dimension".into() } else { format!("{group} dimensions") };

@@ -21,7 +21,7 @@ use crate::switching::{Arithmetic, MixedRow, Switching, check_rows, no_terms};
 /// The mock scheme over one plaintext ring.
 #[derive(Debug)]
 pub struct Clear {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     keys: Option<BTreeSet<u64>>,
     relinearisation: bool,
     counters: Counters,
@@ -101,7 +101,7 @@ impl ClearCiphertext {
 impl Clear {
     /// A mock that has every key.
     pub fn new(slots: &Arc<SlotRing>) -> Self {
-        Self { slots: Arc::clone(slots), keys: None, relinearisation: true, counters: Counters::default() }
+        Self { slot_ring: Arc::clone(slots), keys: None, relinearisation: true, counters: Counters::default() }
     }
 
     /// A mock that has keys for only these automorphisms.
@@ -121,8 +121,8 @@ impl Clear {
 
     /// Wraps a plaintext. Errors: [`Error::ContextMismatch`].
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
-        plaintext.check_ring(&self.slots, "Clear::encrypt")?;
-        Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slots.modulus().exponent() })
+        plaintext.check_ring(&self.slot_ring, "Clear::encrypt")?;
+        Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slot_ring.modulus().exponent() })
     }
 
     /// Unwraps a ciphertext: an element of the ring modulo `p^exponent`.
@@ -145,19 +145,19 @@ impl Clear {
     }
 
     fn check(&self, operation: &'static str, a: &ClearCiphertext) -> Result<()> {
-        a.plaintext.check_ring(&self.slots, operation)
+        a.plaintext.check_ring(&self.slot_ring, operation)
     }
 
     /// The plaintext, brought to its canonical form modulo `p^exponent`.
     fn wrap(&self, plaintext: Plaintext, exponent: u32) -> Result<ClearCiphertext> {
-        let modulus = self.slots.modulus();
+        let modulus = self.slot_ring.modulus();
         if exponent == modulus.exponent() {
             return Ok(ClearCiphertext { plaintext, exponent });
         }
         let smaller = modulus.with_exponent(exponent)?;
         let content = plaintext.content();
         let coefficients = plaintext.into_coefficients().into_iter().map(|c| smaller.reduce(c)).collect();
-        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slots, coefficients)?.declared(content), exponent })
+        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slot_ring, coefficients)?.declared(content), exponent })
     }
 
     fn combine(
@@ -169,7 +169,7 @@ impl Clear {
     ) -> Result<ClearCiphertext> {
         self.check(name, a)?;
         if a.exponent != b.exponent {
-            let describe = |x: &ClearCiphertext| format!("plaintext modulus {}^{}", self.slots.prime(), x.exponent);
+            let describe = |x: &ClearCiphertext| format!("plaintext modulus {}^{}", self.slot_ring.prime(), x.exponent);
             return Err(Error::ContextMismatch { operation: name, left: describe(a), right: describe(b) });
         }
         self.wrap(operation(&a.plaintext, &b.plaintext)?, a.exponent)
@@ -177,8 +177,8 @@ impl Clear {
 
     fn moved(&self, a: &ClearCiphertext, t: u64, counter: &AtomicUsize) -> Result<ClearCiphertext> {
         self.check("automorphism", a)?;
-        let m = self.slots.m();
-        if self.slots.hypercube().locate(t).is_none() {
+        let m = self.slot_ring.m();
+        if self.slot_ring.hypercube().locate(t).is_none() {
             return Err(RingError::NotAnAutomorphism { element: t, m }.into());
         }
         if !self.has_key(t) {
@@ -196,11 +196,11 @@ impl Arithmetic for Clear {
     type Constant = Plaintext;
 
     fn conductor(&self) -> u64 {
-        self.slots.m()
+        self.slot_ring.m()
     }
 
     fn slot_order(&self) -> Option<&Arc<Hypercube>> {
-        Some(self.slots.hypercube())
+        Some(self.slot_ring.hypercube())
     }
 
     fn check_input(&self, operation: &'static str, a: &ClearCiphertext) -> Result<()> {
@@ -231,7 +231,7 @@ impl Switching for Clear {
     type Extended = ClearCiphertext;
 
     fn has_key(&self, t: u64) -> bool {
-        let t = t % self.slots.m();
+        let t = t % self.slot_ring.m();
         t == 1 || self.keys.as_ref().is_none_or(|keys| keys.contains(&t))
     }
 
@@ -290,7 +290,7 @@ impl Switching for Clear {
 
 impl Evaluator for Clear {
     fn slot_ring(&self) -> &Arc<SlotRing> {
-        &self.slots
+        &self.slot_ring
     }
 
     fn top_level(&self) -> usize {
@@ -298,12 +298,12 @@ impl Evaluator for Clear {
     }
 
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Plaintext> {
-        constant.check_ring(&self.slots, "Clear::prepare")?;
+        constant.check_ring(&self.slot_ring, "Clear::prepare")?;
         Ok(constant.clone())
     }
 
     fn constant_bytes(&self, _: usize) -> usize {
-        8 * self.slots.n()
+        8 * self.slot_ring.n()
     }
 
     fn sub(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -311,7 +311,7 @@ impl Evaluator for Clear {
     }
 
     fn negate(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
-        self.wrap(Plaintext::zero(&self.slots).sub(&a.plaintext)?, a.exponent)
+        self.wrap(Plaintext::zero(&self.slot_ring).sub(&a.plaintext)?, a.exponent)
     }
 
     fn add_plain(&self, a: &ClearCiphertext, b: &Plaintext) -> Result<ClearCiphertext> {
@@ -334,9 +334,9 @@ impl Evaluator for Clear {
 
     fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {
         self.check("multiply by a scalar", a)?;
-        let quotient = self.slots.quotient();
+        let quotient = self.slot_ring.quotient();
         let scaled = quotient.mul_scalar(a.plaintext.coefficients(), quotient.modulus().reduce_i64(k));
-        self.wrap(Plaintext::new(&self.slots, scaled)?.declared(a.content()), a.exponent)
+        self.wrap(Plaintext::new(&self.slot_ring, scaled)?.declared(a.content()), a.exponent)
     }
 
     fn exponent_of(&self, a: &ClearCiphertext) -> u32 {
@@ -353,19 +353,19 @@ impl Evaluator for Clear {
     /// no integer in any slot of degree above 1.
     fn raise_exponent(&self, a: &ClearCiphertext, exponent: u32) -> Result<ClearCiphertext> {
         self.check("raise the plaintext modulus", a)?;
-        let modulus = self.slots.modulus();
+        let modulus = self.slot_ring.modulus();
         let limits = Limits::between(a.exponent, modulus.exponent());
         limits.check("the exponent of a larger plaintext modulus", exponent)?;
         if exponent == a.exponent {
             return Ok(a.clone());
         }
-        let (known, mut state) = (self.slots.prime().pow(a.exponent), 1u64);
+        let (known, mut state) = (self.slot_ring.prime().pow(a.exponent), 1u64);
         let raised = |&c: &u64| {
             state = (state ^ c).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             modulus.add(c, modulus.mul(modulus.reduce(known), modulus.reduce(state >> 20)))
         };
         let coefficients = a.plaintext.coefficients().iter().map(raised).collect();
-        self.wrap(Plaintext::new(&self.slots, coefficients)?, exponent)
+        self.wrap(Plaintext::new(&self.slot_ring, coefficients)?, exponent)
     }
 
     fn declare_integers(&self, a: ClearCiphertext) -> ClearCiphertext {
@@ -374,21 +374,21 @@ impl Evaluator for Clear {
 
     fn multiply_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.check("multiply by p", a)?;
-        let most = self.slots.modulus().exponent();
+        let most = self.slot_ring.modulus().exponent();
         Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
         let lifted = ClearCiphertext { plaintext: a.plaintext.clone(), exponent: a.exponent + 1 };
-        self.multiply_scalar(&lifted, self.slots.prime() as i64)
+        self.multiply_scalar(&lifted, self.slot_ring.prime() as i64)
     }
 
     fn divide_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.check("divide by p", a)?;
-        let prime = self.slots.prime();
+        let prime = self.slot_ring.prime();
         let coefficients = a.plaintext.coefficients();
         if a.exponent == 1 || coefficients.iter().any(|c| c % prime != 0) {
             return Err(Error::NotDivisible { prime, exponent: a.exponent });
         }
         let quotient = coefficients.iter().map(|c| c / prime).collect();
-        let plaintext = Plaintext::new(&self.slots, quotient)?.declared(a.content());
+        let plaintext = Plaintext::new(&self.slot_ring, quotient)?.declared(a.content());
         Ok(ClearCiphertext { plaintext, exponent: a.exponent - 1 })
     }
 }

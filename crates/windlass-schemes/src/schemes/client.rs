@@ -129,7 +129,7 @@ impl Encryptor {
 pub struct Decryptor {
     scheme: Scheme,
     key: Arc<SecretKey>,
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     noise: NoiseModel,
 }
 
@@ -137,7 +137,7 @@ impl Decryptor {
     /// A decryptor for one scheme, plaintext ring and key.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, key: Arc<SecretKey>) -> Self {
         let noise = NoiseModel::new(key.context().params(), slots.modulus().value());
-        Self { scheme, key, slots: Arc::clone(slots), noise }
+        Self { scheme, key, slot_ring: Arc::clone(slots), noise }
     }
 
     /// A fresh secret-key encryption at `level` of an element of the plaintext ring, modulo p^r or
@@ -156,7 +156,7 @@ impl Decryptor {
     ) -> Result<(Ciphertext, [u8; 32])> {
         let context = self.key.context();
         check_plaintext(context, plaintext)?;
-        plaintext.check_ring_or_lower(&self.slots, "encrypt")?;
+        plaintext.check_ring_or_lower(&self.slot_ring, "encrypt")?;
         Limits::between(1, context.top_level()).check("level", level)?;
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
@@ -196,7 +196,7 @@ impl Decryptor {
         }
         let (inverse, reducer) = (arith::inv_mod(ct.factor, t).expect("factors are units"), Reducer::new(t));
         residues.iter_mut().for_each(|x| *x = reducer.mul(*x, inverse));
-        Ok(Plaintext::new(&self.slots.lower(ct.exponent)?, residues)?.declared(ct.content))
+        Ok(Plaintext::new(&self.slot_ring.lower(ct.exponent)?, residues)?.declared(ct.content))
     }
 
     /// log2 of the largest powerful-basis coefficient of ε in the ciphertext.
@@ -216,7 +216,7 @@ impl Decryptor {
     }
 
     fn check(&self, ct: &Ciphertext) -> Result<()> {
-        ct.check("decrypt", self.key.context(), Some(self.key.key_id()), self.scheme, &self.slots)
+        ct.check("decrypt", self.key.context(), Some(self.key.key_id()), self.scheme, &self.slot_ring)
     }
 
     fn epsilon(&self, ct: &Ciphertext) -> Poly<Eval> {

@@ -10,6 +10,7 @@ mod parts;
 mod refresh;
 mod refreshing;
 mod scheme;
+mod scheme_metadata;
 
 pub use client::{Decryptor, Encryptor};
 #[doc(hidden)]

@@ -8,41 +8,15 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_ring::{Eval, Poly, Values};
+use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Digits, Epilogue, KeyedAutomorphism, Weights};
-use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
+use windlass_rlwe::{Context, EvaluationKeys, check_same_keys};
 
+#[doc(inline)]
+pub use super::scheme_metadata::{Growth, RlweCiphertext, SchemeMetadata};
+use super::scheme_metadata::{metadata_of_image, metadata_of_rows, metadata_of_sum};
 use crate::error::{Error, Result};
-use crate::schemes::Seed;
-use crate::switching::{Arithmetic, MixedRow, Switching, check_rows, no_terms};
-
-/// Polynomials with metadata.
-pub trait RlweCiphertext: Clone + Send + Sync {
-    /// The polynomials.
-    fn parts(&self) -> &[Poly<Eval>];
-    /// The polynomials, to be changed.
-    fn parts_mut(&mut self) -> &mut [Poly<Eval>];
-    /// The same metadata around other polynomials.
-    fn with_polys(&self, parts: Vec<Poly<Eval>>) -> Self;
-    /// The name of the key pair.
-    fn key_id(&self) -> KeyId;
-    /// The seed that the second polynomial is expanded from, while it is known: of a fresh
-    /// secret-key encryption that no operation has changed.
-    fn seed(&self) -> Option<&Seed>;
-    /// The same ciphertext, whose second polynomial is expanded from `seed`.
-    fn with_seed(self, seed: Seed) -> Self;
-}
-
-/// What adds to the error of a ciphertext.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Growth {
-    /// A whole key switch of the image under θ_t: inner product and rounding.
-    KeySwitch(u64),
-    /// The inner product of the image under θ_t with its key, in base `QP`.
-    InnerProduct(u64),
-    /// The rounding of a mod-down.
-    Rounding,
-}
+use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// A ciphertext after decompose-and-extend of its second part.
 #[derive(Debug, Clone)]
@@ -70,47 +44,6 @@ impl<C> Extended<C> {
     #[doc(hidden)]
     pub fn of(ct: C, level: usize) -> Self {
         Self { ct, level }
-    }
-}
-
-/// How a scheme keeps the metadata of its ciphertexts.
-pub trait SchemeMetadata: Arithmetic<Ciphertext: RlweCiphertext> {
-    /// The evaluation keys.
-    fn evaluation_keys(&self) -> &Arc<EvaluationKeys>;
-    /// Refuses summands in base `QP` whose metadata do not fit together.
-    fn check_alike(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<()>;
-    /// By what a phase is a multiple of the scheme-free one: t for BGV, else 1.
-    fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
-    /// Adds to the metadata of a ciphertext at a level what one operation adds to its error: one
-    /// random event of a kind, or two.
-    fn add_noise(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
-    /// Replaces the metadata of the first term of a sum by those of the sum.
-    fn add_metadata(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
-    /// The metadata of a product with a constant at a level, with no polynomials. Errors: for a
-    /// constant that does not fit.
-    fn scale_metadata(
-        &self,
-        ct: &Self::Ciphertext,
-        level: usize,
-        constant: &Self::Constant,
-    ) -> Result<Self::Ciphertext>;
-    /// The values of a constant.
-    fn values(constant: &Self::Constant) -> &Values;
-    /// Returns a result that still decrypts; `before` is what it was made from, at `level`.
-    fn accept_result(
-        &self,
-        operation: &'static str,
-        before: (&Self::Ciphertext, usize),
-        ct: Self::Ciphertext,
-    ) -> Result<Self::Ciphertext>;
-    /// An operation, and again on refreshed operands if its result has too little room. Only
-    /// schemes that can refresh repeat it.
-    fn refreshing(
-        &self,
-        operands: &[&Self::Ciphertext],
-        operation: impl Fn(&[&Self::Ciphertext]) -> Result<Self::Ciphertext>,
-    ) -> Result<Self::Ciphertext> {
-        operation(operands)
     }
 }
 
@@ -160,7 +93,7 @@ impl<R: SchemeMetadata> Switching for R {
         if !moved.is_empty() {
             let steps = keys_and_permutations(self.evaluation_keys(), &moved)?;
             let parts = a.digits.sum_automorphisms(context(self), &a.addend, &steps)?;
-            let mut images = moved.iter().map(|&t| metadata_of_image(self, a, t));
+            let mut images = moved.iter().map(|&t| metadata_of_image(self, (&a.ct, level), t));
             let mut metadata = images.next().ok_or_else(no_terms)?;
             images.for_each(|image| self.add_metadata(&mut metadata, &image));
             sum = Some(Extended { ct: metadata.with_polys(parts.into()), level });
@@ -196,7 +129,7 @@ impl<R: SchemeMetadata> Switching for R {
         }
         let mut metadata = Vec::with_capacity(list.len());
         for a in list {
-            metadata.push(metadata_of_rows(self, a, elements, rows)?);
+            metadata.push(metadata_of_rows(self, (&a.ct, level), elements, rows)?);
         }
         let pairs = switching::dot_automorphisms(context(self), &digits_and_addends(list), &steps, &sums)?;
         Ok(metadata.iter().zip(pairs).map(|(metadata, pairs)| extended_of(metadata, pairs, level)).collect())
@@ -314,13 +247,6 @@ fn extended_of<C: RlweCiphertext>(metadata: &[C], pairs: Vec<[Poly<Eval>; 2]>, l
     metadata.iter().zip(pairs).map(|(ct, pair)| Extended { ct: ct.with_polys(pair.into()), level }).collect()
 }
 
-/// The metadata of an image under θ_t in base `QP`, with no polynomials.
-fn metadata_of_image<R: SchemeMetadata>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
-    let mut image = a.ct.with_polys(Vec::new());
-    rules.add_noise(&mut image, a.digits.level(), Growth::InnerProduct(t));
-    image
-}
-
 /// θ_t of a ciphertext by one whole key switch.
 fn apply_automorphism<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
     rules.check_input("automorphism", a)?;
@@ -335,45 +261,6 @@ fn apply_automorphism<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -
     let level = rules.level_of(a);
     rules.add_noise(&mut out, level, Growth::KeySwitch(t));
     rules.accept_result("automorphism", (a, level), out)
-}
-
-/// The metadata of the sums of [`Switching::dots_hoisted`] for one ciphertext, with no polynomials.
-fn metadata_of_rows<R: SchemeMetadata>(
-    rules: &R,
-    a: &Hoisted<R::Ciphertext>,
-    elements: &[u64],
-    rows: &[MixedRow<'_, R::Constant>],
-) -> Result<Vec<R::Ciphertext>> {
-    let images: Vec<R::Ciphertext> = elements.iter().map(|&t| metadata_of_image(rules, a, t)).collect();
-    let level = a.digits.level();
-    rows.iter().map(|row| metadata_of_sum(rules, level, row.iter().map(|&(j, c)| (&images[j], c)))).collect()
-}
-
-/// The metadata of a sum of products, with no polynomials.
-fn metadata_of_sum<'a, R: SchemeMetadata>(
-    rules: &R,
-    level: usize,
-    terms: impl Iterator<Item = (&'a R::Ciphertext, Option<&'a R::Constant>)>,
-) -> Result<R::Ciphertext>
-where
-    R::Ciphertext: 'a,
-    R::Constant: 'a,
-{
-    let mut sum: Option<R::Ciphertext> = None;
-    for (ct, constant) in terms {
-        let term = match constant {
-            Some(constant) => rules.scale_metadata(ct, level, constant)?,
-            None => ct.with_polys(Vec::new()),
-        };
-        match &mut sum {
-            Some(sum) => {
-                rules.check_alike(sum, &term)?;
-                rules.add_metadata(sum, &term);
-            }
-            None => sum = Some(term),
-        }
-    }
-    sum.ok_or_else(no_terms)
 }
 
 fn check_extended<R: SchemeMetadata>(

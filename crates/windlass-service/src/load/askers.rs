@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use super::shared::Run;
+use super::shared::LoadRun;
 use crate::client::{AskError, Asker, Result, Wanted};
 
 /// A client: asks until the end.
 ///
 /// # Errors
 /// When it cannot begin.
-pub fn ask(run: &Run, number: u64) -> Result<()> {
+pub fn ask(run: &LoadRun, number: u64) -> Result<()> {
     let mut asker = run.asker()?;
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     while !run.is_over() {
@@ -24,7 +24,7 @@ pub fn ask(run: &Run, number: u64) -> Result<()> {
 }
 
 /// One question, asked until it is answered or the time is over.
-fn one(run: &Run, asker: &mut Asker, row: usize) -> Result<()> {
+fn one(run: &LoadRun, asker: &mut Asker, row: usize) -> Result<()> {
     let wanted = Wanted::Keys(vec![run.ledger.key(row).into()]);
     let question = asker.question(&wanted)?;
     let begun = Instant::now();

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use windlass_retrieval::{Table, unobserved};
 
-use super::shared::Run;
+use super::shared::LoadRun;
 use crate::client::{Asker, Wanted};
 
 /// A thread that does something to the service until the end.
-pub type Fault = fn(&Run, &Path);
+pub type Fault = fn(&LoadRun, &Path);
 
 /// All of them.
 pub const ALL: [Fault; 5] = [cut_and_alter, send_slowly, drive_out_keys, replace_table, kill];
 
 /// A client, once the service runs.
-fn asker(run: &Run) -> Option<Asker> {
+fn asker(run: &LoadRun) -> Option<Asker> {
     loop {
         if let Ok(asker) = run.asker() {
             return Some(asker);
@@ -28,14 +28,14 @@ fn asker(run: &Run) -> Option<Asker> {
     }
 }
 
-fn connect(run: &Run) -> Option<TcpStream> {
+fn connect(run: &LoadRun) -> Option<TcpStream> {
     let stream = TcpStream::connect(run.victim.address.trim_start_matches("http://")).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(30))).ok()?;
     Some(stream)
 }
 
 /// Questions that end in the middle, and questions with a bit turned over: none may be answered.
-fn cut_and_alter(run: &Run, _: &Path) {
+fn cut_and_alter(run: &LoadRun, _: &Path) {
     let Some(asker) = asker(run) else { return };
     let Ok(question) = asker.question(&Wanted::Keys(vec![b"key 1".to_vec()])) else { return };
     let (name, keys) = asker.keys();
@@ -62,7 +62,7 @@ fn cut_and_alter(run: &Run, _: &Path) {
 }
 
 /// Connections that send a byte now and then, until they are cut off.
-fn send_slowly(run: &Run, _: &Path) {
+fn send_slowly(run: &LoadRun, _: &Path) {
     let mut streams: Vec<TcpStream> = Vec::new();
     while run.rest(Duration::from_millis(400)) {
         if streams.len() < 12 {
@@ -87,7 +87,7 @@ fn send_slowly(run: &Run, _: &Path) {
 }
 
 /// Keys of strangers, which take the place of those that are in use.
-fn drive_out_keys(run: &Run, _: &Path) {
+fn drive_out_keys(run: &LoadRun, _: &Path) {
     let mut strangers: Vec<Asker> = (0..6).filter_map(|_| asker(run)).collect();
     while run.rest(Duration::from_secs(10)) {
         for stranger in &mut strangers {
@@ -99,7 +99,7 @@ fn drive_out_keys(run: &Run, _: &Path) {
 }
 
 /// Another version of the table.
-fn replace_table(run: &Run, place: &Path) {
+fn replace_table(run: &LoadRun, place: &Path) {
     while run.rest(Duration::from_secs(15)) {
         let version = run.ledger.begin();
         if let Err(error) = Table::change_keys(place, &run.ledger.changes(version), &unobserved) {
@@ -112,7 +112,7 @@ fn replace_table(run: &Run, place: &Path) {
 }
 
 /// The whole service killed, twice in the first half.
-fn kill(run: &Run, _: &Path) {
+fn kill(run: &LoadRun, _: &Path) {
     for _ in 0..2 {
         if !run.rest(run.plot.time / 5) {
             return;

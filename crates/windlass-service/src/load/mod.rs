@@ -19,7 +19,7 @@ use windlass_retrieval::{Plan, RowStatistics, Table, Wish, unobserved};
 use crate::client::Result;
 use ledger::Ledger;
 use plot::failed;
-use shared::Run;
+use shared::LoadRun;
 use tally::Tally;
 use victim::Victim;
 
@@ -39,7 +39,7 @@ pub fn run(plot: &Plot) -> Result<Report> {
     let cache = memory * (plot.clients as u64 + 2);
     let victim = Victim::start(plot, dir.path(), cache.div_ceil(1 << 20))?;
     let (begun, ended) = (Instant::now(), AtomicBool::new(false));
-    let run = Run { plot: plot.clone(), victim, ledger, tally: Tally::default(), begun, ended };
+    let run = LoadRun { plot: plot.clone(), victim, ledger, tally: Tally::default(), begun, ended };
     std::thread::scope(|scope| {
         let run = &run;
         let begin = |number| scope.spawn(move || askers::ask(run, number));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::shared::Run;
+use super::shared::LoadRun;
 use super::tally::Counts;
 use super::victim::Memory;
 
@@ -33,7 +33,7 @@ fn rounded(x: f64) -> f64 {
 }
 
 impl Report {
-    pub(super) fn of(run: &Run, prepared: u64, memory: Memory) -> Self {
+    pub(super) fn of(run: &LoadRun, prepared: u64, memory: Memory) -> Self {
         let Counts { mut times, found, absent, wrong, silent, errors, faults, uploads } = run.tally.counts();
         times.sort_by(f32::total_cmp);
         let seconds = run.begun.elapsed().as_secs_f64();

@@ -12,7 +12,7 @@ use super::victim::Victim;
 use crate::client::{Asker, Remote, Result};
 
 /// Everything that the threads of a run share.
-pub struct Run {
+pub struct LoadRun {
     /// What is to be done.
     pub plot: Plot,
     /// The service.
@@ -27,7 +27,7 @@ pub struct Run {
     pub ended: AtomicBool,
 }
 
-impl Run {
+impl LoadRun {
     /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.ended.load(Ordering::Relaxed) || self.begun.elapsed() >= self.plot.time

@@ -48,7 +48,7 @@ use crate::switching::Arithmetic;
 /// ```
 #[derive(Debug, Clone)]
 pub struct SlotPacking {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     packing: LinearPlan,
     unpacking: LinearPlan,
     /// `[k][j]`: coefficient j of η_k.
@@ -82,7 +82,7 @@ impl SlotPacking {
         let (_, dual) = galois.normal_element();
         let trace = |k: usize, j: u64| galois.trace(&galois.mul(&galois.frobenius(&dual, k), &galois.zeta_power(j)));
         Ok(Self {
-            slots: Arc::clone(slots),
+            slot_ring: Arc::clone(slots),
             packing: LinearPlan::for_grid(&packing.packing_grid(slots)?, &PlanSpec::default())?,
             unpacking: LinearPlan::for_grid(&packing.unpacking_grid(slots)?, spec)?,
             basis: packing.basis().to_vec(),
@@ -112,12 +112,12 @@ impl SlotPacking {
     /// The elements of the slots, `[ℓ][d]`, from one vector of integers for each coefficient.
     fn joined<T: Integer>(&self, vectors: &[impl AsRef<[T]>]) -> Result<Vec<u64>> {
         self.check_count(vectors.len())?;
-        let (modulus, d) = (self.slots.modulus(), self.size());
-        let mut elements = vec![0; self.slots.slots() * d];
+        let (modulus, d) = (self.slot_ring.modulus(), self.size());
+        let mut elements = vec![0; self.slot_ring.slots() * d];
         for (vector, eta) in vectors.iter().zip(&self.basis) {
             let vector = vector.as_ref();
-            if vector.len() > self.slots.slots() {
-                let (expected, got) = (self.slots.slots(), vector.len());
+            if vector.len() > self.slot_ring.slots() {
+                let (expected, got) = (self.slot_ring.slots(), vector.len());
                 return Err(Error::ShapeMismatch { what: "values for the slots", expected, got });
             }
             for (element, value) in elements.chunks_exact_mut(d).zip(vector) {
@@ -132,7 +132,7 @@ impl SlotPacking {
 
     /// The first `count` vectors of integers in elements `[ℓ][d]`.
     fn apart(&self, elements: &[u64], count: usize) -> Vec<Vec<u64>> {
-        let modulus = self.slots.modulus();
+        let modulus = self.slot_ring.modulus();
         let dot = |row: &[u64], element: &[u64]| {
             row.iter().zip(element).fold(0, |sum, (&a, &b)| modulus.add(sum, modulus.mul(a, b)))
         };

@@ -29,7 +29,7 @@ use crate::plaintext::Plaintext;
 /// steps. That needs the fewest keys, and keys are most of what a client sends.
 #[derive(Debug, Clone)]
 pub struct Lookup {
-    slots: Arc<SlotRing>,
+    slot_ring: Arc<SlotRing>,
     layout: Layout,
     dimension: usize,
     record_bytes: usize,
@@ -53,7 +53,7 @@ impl Lookup {
         let starts = (0..slots.slots()).filter(|&slot| hypercube.coordinate(slot, dimension) == 0);
         let line = |start| (0..size as i64).map(|c| hypercube.rotated(start, dimension, c)).collect();
         let layout = Layout::new(Lines::new(starts.map(line).collect()), rows, words).ok_or_else(too_large)?;
-        Ok(Self { slots: Arc::clone(slots), layout, dimension, record_bytes, bits })
+        Ok(Self { slot_ring: Arc::clone(slots), layout, dimension, record_bytes, bits })
     }
 
     /// The places of the cells.
@@ -62,7 +62,7 @@ impl Lookup {
     }
 
     fn element(&self, t: usize) -> u64 {
-        self.slots.hypercube().generator_power(self.dimension, t as i64)
+        self.slot_ring.hypercube().generator_power(self.dimension, t as i64)
     }
 
     fn spec(&self) -> PlanSpec {
@@ -77,10 +77,10 @@ impl Lookup {
     /// Errors of planning.
     pub fn shape_plan(&self) -> Result<LinearPlan> {
         // No slot is 0. The slots are 2, except modulo 2, where they are 1.
-        let full = 1 + u64::from(self.slots.modulus().value() > 2);
-        let diagonal = Plaintext::from_integers(&self.slots, &vec![full; self.slots.slots()])?;
+        let full = 1 + u64::from(self.slot_ring.modulus().value() > 2);
+        let diagonal = Plaintext::from_integers(&self.slot_ring, &vec![full; self.slot_ring.slots()])?;
         let terms = (0..self.layout.diagonals()).map(|t| (self.element(t), diagonal.clone()));
-        LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &self.spec())
+        LinearPlan::new(&LinearMap::from_terms(&self.slot_ring, terms)?, &self.spec())
     }
 
     /// The automorphisms whose Galois keys the client sends.
@@ -112,12 +112,12 @@ impl Lookup {
             words.push(bytes_to_words(&padded, self.bits));
         }
         let diagonal =
-            |t| Plaintext::from_integers(&self.slots, &self.layout.diagonal(t, |row, word| words[row][word]));
+            |t| Plaintext::from_integers(&self.slot_ring, &self.layout.diagonal(t, |row, word| words[row][word]));
         let terms =
             (0..self.layout.diagonals()).map(|t| Ok((self.element(t), diagonal(t)?))).collect::<Result<Vec<_>>>()?;
         // A table may have zero diagonals. Its plan must still use only the keys of the shape.
         let spec = PlanSpec { keys: Some(self.required_keys()?), ..self.spec() };
-        LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &spec)
+        LinearPlan::new(&LinearMap::from_terms(&self.slot_ring, terms)?, &spec)
     }
 
     /// The selection vector of a row.
@@ -126,7 +126,7 @@ impl Lookup {
     /// [`Error::OutOfRange`] if there is no such row.
     pub fn selection(&self, row: usize) -> Result<Plaintext> {
         Limits::below(self.layout.rows()).check("row", row)?;
-        Plaintext::from_integers(&self.slots, &self.layout.selection(row))
+        Plaintext::from_integers(&self.slot_ring, &self.layout.selection(row))
     }
 
     /// The circuit that computes the selection vector from the encrypted bits of a row number. Use
@@ -152,14 +152,14 @@ impl Lookup {
     /// # Errors
     /// None if the lookup exists.
     pub fn index_bits(&self) -> Result<IndexBits> {
-        IndexBits::new(&self.slots, self.layout.rows(), &self.layout.selects())
+        IndexBits::new(&self.slot_ring, self.layout.rows(), &self.layout.selects())
     }
 
     /// The encoded row from the decrypted product, padded with zeros; `None` if the product is not
     /// a row.
     pub fn record(&self, product: &Plaintext) -> Option<Vec<u8>> {
         let slots = product.to_integers().ok()?;
-        let words = self.layout.fold(&slots, self.slots.modulus().value());
+        let words = self.layout.fold(&slots, self.slot_ring.modulus().value());
         words_to_bytes(&words, self.bits, self.record_bytes)
     }
 }

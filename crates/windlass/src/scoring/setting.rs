@@ -47,7 +47,7 @@ const UNIT_EXPONENTS: std::ops::RangeInclusive<f64> = -960.0..=1020.0;
 /// standardise features, and the unit of the scores. It does not contain the weights.
 #[derive(Debug, Clone)]
 pub struct Scoring {
-    slots: ComplexSlots,
+    vectors: ComplexSlots,
     standardisation: Standardisation,
     layout: RowLayout,
     unit: f64,
@@ -87,7 +87,7 @@ impl Scoring {
         let map = LinearMap::sparse_matrix(&slots, entries)?;
         let babies = (map.support().len() as f64).sqrt().ceil() as usize;
         let map = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::BABY_GIANT.with_babies(babies)))?;
-        Ok(Self { slots, standardisation, layout, unit, map, sum })
+        Ok(Self { vectors: slots, standardisation, layout, unit, map, sum })
     }
 
     /// The shape of a model, with the unit that fits its largest score.
@@ -106,7 +106,7 @@ impl Scoring {
 
     /// The context of the ciphertexts.
     pub fn context(&self) -> &Arc<CkksContext> {
-        self.slots.context()
+        self.vectors.context()
     }
 
     /// The constants of the features.
@@ -160,7 +160,7 @@ impl Scoring {
         let limits = Limits::at_most(largest)
             .with("the unit of the scores allows no more; make the setting again with Scoring::of");
         limits.check("the largest score that the weights allow", model.largest_score())?;
-        let mut grid = LinearGrid::zero(&self.slots, 1, self.layout.parts())?;
+        let mut grid = LinearGrid::zero(&self.vectors, 1, self.layout.parts())?;
         for part in 0..self.layout.parts() {
             let weight = |class: usize, k: usize| match model.weights()[class][k] / self.unit {
                 0.0 => VANISHING,
@@ -168,7 +168,7 @@ impl Scoring {
             };
             let entries = self.layout.entries(part);
             let entries = entries.map(|(row, column, class, k)| (row, column, weight(class, k).into()));
-            grid.set(0, part, LinearMap::sparse_matrix(&self.slots, entries)?)?;
+            grid.set(0, part, LinearMap::sparse_matrix(&self.vectors, entries)?)?;
         }
         let spec = PlanSpec { keys: Some(self.map.required_keys()), ..self.map.spec().clone() };
         LinearPlan::for_grid(&grid, &spec)

@@ -16,7 +16,7 @@ use windlass_schemes::error::Result;
 
 use super::approximate::{MOST_DEGREE, Samples, largest_value, refused, target};
 use super::catalogue::Function;
-use super::plan::{Bounded, FunctionPlan, Grid, Step};
+use super::plan::{Bounded, FunctionPlan, FunctionStep, Grid};
 use crate::complex::{Polynomial, PowerBasis};
 
 /// Iterations that are tried.
@@ -89,21 +89,21 @@ fn iteration_steps(p: &Polynomial, start: f64, near: f64, iterations: usize) -> 
     let PowerBasis::Chebyshev { low, high } = p.basis() else { unreachable!("made by interpolation") };
     let mut beside = p.value(0.5 * (low + high)).abs();
     let mut steps = vec![
-        Bounded { step: Step::Polynomial { of: 0, p: p.clone() }, bound: largest_value(p) },
-        Bounded { step: Step::Product(0, 1), bound: 1.0 + start },
-        Bounded { step: Step::Sum { terms: vec![(2, -1)], constant: 1.0 }, bound: 1.0 },
+        Bounded { step: FunctionStep::Polynomial { of: 0, p: p.clone() }, bound: largest_value(p) },
+        Bounded { step: FunctionStep::Product(0, 1), bound: 1.0 + start },
+        Bounded { step: FunctionStep::Sum { terms: vec![(2, -1)], constant: 1.0 }, bound: 1.0 },
     ];
     let (mut y, mut e, mut size) = (1, 3, start);
     for k in 0..iterations {
         let product = (size * (1.0 + size) / near).max(beside);
-        steps.push(Bounded { step: Step::Product(y, e), bound: product });
+        steps.push(Bounded { step: FunctionStep::Product(y, e), bound: product });
         beside *= 2.0;
-        let sum = Step::Sum { terms: vec![(y, 1), (steps.len(), 1)], constant: 0.0 };
+        let sum = FunctionStep::Sum { terms: vec![(y, 1), (steps.len(), 1)], constant: 0.0 };
         steps.push(Bounded { step: sum, bound: ((1.0 + size * size) / near).max(beside) });
         y = steps.len();
         if k + 1 < iterations {
             size *= size;
-            steps.push(Bounded { step: Step::Product(e, e), bound: 1.0 });
+            steps.push(Bounded { step: FunctionStep::Product(e, e), bound: 1.0 });
             e = steps.len();
         }
     }

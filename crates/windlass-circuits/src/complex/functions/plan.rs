@@ -13,7 +13,7 @@ use crate::complex::{Polynomial, PowerBasis};
 
 /// One step of a function. Value 0 is the argument, and value k the result of step k.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Step {
+pub(super) enum FunctionStep {
     /// `p(v)`. A polynomial of another value than the argument is in Chebyshev polynomials on −1..1.
     Polynomial { of: usize, p: Polynomial },
     /// `v·w`.
@@ -25,7 +25,7 @@ pub(super) enum Step {
 /// A step with a bound on the absolute value of its result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Bounded {
-    pub step: Step,
+    pub step: FunctionStep,
     pub bound: f64,
 }
 
@@ -72,7 +72,7 @@ impl FunctionPlan {
         let interval = interval_of(&polynomial);
         let grid = Grid::chebyshev(interval, polynomial.degree());
         let (keeps_zero, bound) = (polynomial.keeps_zero(), largest_value(&polynomial));
-        let steps = vec![Bounded { step: Step::Polynomial { of: 0, p: polynomial }, bound }];
+        let steps = vec![Bounded { step: FunctionStep::Polynomial { of: 0, p: polynomial }, bound }];
         Self { name: name.into(), interval, steps, approximation: distance, gap: None, keeps_zero, grid }
     }
 
@@ -97,7 +97,7 @@ impl FunctionPlan {
     /// The polynomial, if the function is one.
     pub fn as_polynomial(&self) -> Option<&Polynomial> {
         match self.steps.as_slice() {
-            [Bounded { step: Step::Polynomial { p, .. }, .. }] => Some(p),
+            [Bounded { step: FunctionStep::Polynomial { p, .. }, .. }] => Some(p),
             _ => None,
         }
     }
@@ -127,7 +127,7 @@ impl FunctionPlan {
     /// The degrees of the polynomials, in the order in which they run.
     pub fn degrees(&self) -> Vec<usize> {
         let degree = |own: &Bounded| match &own.step {
-            Step::Polynomial { p, .. } => Some(p.degree()),
+            FunctionStep::Polynomial { p, .. } => Some(p.degree()),
             _ => None,
         };
         self.steps.iter().filter_map(degree).collect()
@@ -139,9 +139,9 @@ impl FunctionPlan {
         let mut depths = vec![0];
         for own in &self.steps {
             depths.push(match &own.step {
-                Step::Polynomial { of, p } => depths[*of] + p.depth(),
-                Step::Product(a, b) => 1 + depths[*a].max(depths[*b]),
-                Step::Sum { terms, .. } => terms.iter().map(|&(value, _)| depths[value]).max().unwrap_or(0),
+                FunctionStep::Polynomial { of, p } => depths[*of] + p.depth(),
+                FunctionStep::Product(a, b) => 1 + depths[*a].max(depths[*b]),
+                FunctionStep::Sum { terms, .. } => terms.iter().map(|&(value, _)| depths[value]).max().unwrap_or(0),
             });
         }
         depths[depths.len() - 1]
@@ -150,9 +150,9 @@ impl FunctionPlan {
     /// The largest number of products of ciphertexts, squares included.
     pub fn products(&self) -> usize {
         let products = |own: &Bounded| match &own.step {
-            Step::Polynomial { p, .. } => p.products(),
-            Step::Product(..) => 1,
-            Step::Sum { .. } => 0,
+            FunctionStep::Polynomial { p, .. } => p.products(),
+            FunctionStep::Product(..) => 1,
+            FunctionStep::Sum { .. } => 0,
         };
         self.steps.iter().map(products).sum()
     }
@@ -162,7 +162,7 @@ impl FunctionPlan {
     pub fn masks_in_passing(&self) -> bool {
         !self.multiplies_argument()
             && self.steps.iter().all(|own| match &own.step {
-                Step::Polynomial { of: 0, p } => p.masks_in_passing(),
+                FunctionStep::Polynomial { of: 0, p } => p.masks_in_passing(),
                 _ => true,
             })
     }
@@ -175,9 +175,9 @@ impl FunctionPlan {
     /// Whether the argument is a factor or a summand itself.
     pub(super) fn multiplies_argument(&self) -> bool {
         self.steps.iter().any(|own| match &own.step {
-            Step::Polynomial { .. } => false,
-            Step::Product(a, b) => *a == 0 || *b == 0,
-            Step::Sum { terms, .. } => terms.iter().any(|&(value, _)| value == 0),
+            FunctionStep::Polynomial { .. } => false,
+            FunctionStep::Product(a, b) => *a == 0 || *b == 0,
+            FunctionStep::Sum { terms, .. } => terms.iter().any(|&(value, _)| value == 0),
         })
     }
 
@@ -192,9 +192,9 @@ impl FunctionPlan {
         let mut values = vec![x];
         for own in &self.steps {
             values.push(match &own.step {
-                Step::Polynomial { of, p } => p.value(values[*of]),
-                Step::Product(a, b) => values[*a] * values[*b],
-                Step::Sum { terms, constant } => {
+                FunctionStep::Polynomial { of, p } => p.value(values[*of]),
+                FunctionStep::Product(a, b) => values[*a] * values[*b],
+                FunctionStep::Sum { terms, constant } => {
                     terms.iter().fold(*constant, |sum, &(value, factor)| sum + factor as f64 * values[value])
                 }
             });
@@ -226,9 +226,9 @@ impl FunctionPlan {
         let mut values = vec![Signal::of(arguments, level)];
         for own in &self.steps {
             let value = match &own.step {
-                Step::Polynomial { of, p } => machine.polynomial(p, &values[*of])?,
-                Step::Product(a, b) => machine.multiply(&values[*a], &values[*b])?,
-                Step::Sum { terms, constant } => summed(machine, |k| values[k].clone(), terms, *constant)?,
+                FunctionStep::Polynomial { of, p } => machine.polynomial(p, &values[*of])?,
+                FunctionStep::Product(a, b) => machine.multiply(&values[*a], &values[*b])?,
+                FunctionStep::Sum { terms, constant } => summed(machine, |k| values[k].clone(), terms, *constant)?,
             };
             values.push(value);
         }

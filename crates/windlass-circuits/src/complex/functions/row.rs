@@ -4,7 +4,7 @@ use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext};
 
-use crate::trace::{Factor, TraceChain};
+use crate::trace::{PowerSum, TraceChain};
 
 /// A vector of some entries, in ciphertexts of some number of slots.
 ///
@@ -55,6 +55,6 @@ impl Row {
             return Ok(after);
         }
         let element = context.rotation_element((self.slots - count) as i64);
-        after.then(&TraceChain::new(m, [Factor { element, count: 2 }])?)
+        after.then(&TraceChain::new(m, [PowerSum { element, count: 2 }])?)
     }
 }

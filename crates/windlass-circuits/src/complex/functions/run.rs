@@ -3,7 +3,7 @@
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, LazyEngine, SlotErrors, evaluated};
 
-use super::plan::{FunctionPlan, Step, summed};
+use super::plan::{FunctionPlan, FunctionStep, summed};
 use crate::complex::Polynomial;
 
 impl FunctionPlan {
@@ -48,10 +48,10 @@ impl FunctionPlan {
         let (machine, mut values) = (LazyEngine(engine), vec![x.clone()]);
         for (own, errors) in self.steps.iter().zip(stated) {
             let value = match &own.step {
-                Step::Polynomial { of: 0, p } => engine.evaluate(p, &values[0])?,
-                Step::Polynomial { of, p } => polynomial(engine, p, &values[*of])?,
-                Step::Product(a, b) => engine.multiply(&values[*a], &values[*b])?,
-                Step::Sum { terms, constant } => {
+                FunctionStep::Polynomial { of: 0, p } => engine.evaluate(p, &values[0])?,
+                FunctionStep::Polynomial { of, p } => polynomial(engine, p, &values[*of])?,
+                FunctionStep::Product(a, b) => engine.multiply(&values[*a], &values[*b])?,
+                FunctionStep::Sum { terms, constant } => {
                     machine.relinearised(&summed(&machine, |k| values[k].clone().into(), terms, *constant)?)?
                 }
             };

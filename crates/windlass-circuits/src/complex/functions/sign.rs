@@ -19,7 +19,7 @@ use windlass_schemes::error::Error;
 use windlass_schemes::error::Result;
 
 use super::approximate::{refused, target};
-use super::plan::{Bounded, FunctionPlan, Grid, Step, between};
+use super::plan::{Bounded, FunctionPlan, FunctionStep, Grid, between};
 use super::remez::{Odd, odd_value};
 use crate::complex::Polynomial;
 use windlass_rlwe::Limits;
@@ -99,7 +99,7 @@ impl Composition {
             }
             let size = if k == last { factor.abs() * (1.0 + odd.distance) + constant.abs() } else { 1.0 };
             let p = Polynomial::chebyshev(&coefficients, -end, end)?;
-            Ok(Bounded { step: Step::Polynomial { of: k, p }, bound: size })
+            Ok(Bounded { step: FunctionStep::Polynomial { of: k, p }, bound: size })
         };
         self.parts.iter().enumerate().map(step).collect()
     }
@@ -249,7 +249,7 @@ impl Composition {
     fn times_argument(&self, name: &str, bound: f64, a: f64, (factor, distance): (f64, f64)) -> Result<FunctionPlan> {
         let mut steps = self.steps(bound, (factor, 0.0))?;
         let sign = steps.len();
-        steps.push(Bounded { step: Step::Product(0, sign), bound: factor.abs() * bound + distance });
+        steps.push(Bounded { step: FunctionStep::Product(0, sign), bound: factor.abs() * bound + distance });
         let grid = self.grid(bound, a);
         Ok(FunctionPlan {
             name: name.to_owned(),

@@ -37,14 +37,14 @@ pub struct Sorting {
     row: Row,
     interval: (f64, f64),
     largest: usize,
-    stages: Vec<Stage>,
+    stages: Vec<SortStage>,
     /// |t| for t in −1..1, as it is planned.
     absolute: FunctionPlan,
 }
 
 /// Pairs of one distance: the lower index of each gets the larger number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Stage {
+struct SortStage {
     distance: usize,
     lower: Vec<usize>,
 }
@@ -272,7 +272,7 @@ impl Sorting {
     }
 }
 
-impl Stage {
+impl SortStage {
     /// Of x, of x moved to lower indices and to higher ones: scale·(x − p), times a sign for the lower
     /// and for the higher index of each pair.
     fn difference(&self, slots: usize, scale: f64, signs: [f64; 2]) -> [Vec<f64>; 3] {
@@ -303,7 +303,7 @@ fn complex(values: &[f64]) -> Vec<Complex64> {
 }
 
 /// Batcher's odd-even merge sort, pairs outside of the vector left out.
-fn network(count: usize) -> Vec<Stage> {
+fn network(count: usize) -> Vec<SortStage> {
     let mut stages = Vec::new();
     let mut p = 1;
     while p < count {
@@ -312,7 +312,7 @@ fn network(count: usize) -> Vec<Stage> {
             let starts = (k % p..count.saturating_sub(k)).step_by(2 * k);
             let pairs = starts.flat_map(|j| (0..k.min(count - j - k)).map(move |i| i + j));
             let lower: Vec<usize> = pairs.filter(|&i| i / (2 * p) == (i + k) / (2 * p)).collect();
-            stages.push(Stage { distance: k, lower });
+            stages.push(SortStage { distance: k, lower });
             k /= 2;
         }
         p *= 2;
@@ -321,10 +321,10 @@ fn network(count: usize) -> Vec<Stage> {
 }
 
 /// Without the pairs that none of the first results depends on.
-fn needed(stages: Vec<Stage>, results: usize) -> Vec<Stage> {
+fn needed(stages: Vec<SortStage>, results: usize) -> Vec<SortStage> {
     let mut wanted: Vec<bool> = Vec::new();
-    let mut kept: Vec<Stage> = Vec::new();
-    for Stage { distance, lower } in stages.into_iter().rev() {
+    let mut kept: Vec<SortStage> = Vec::new();
+    for SortStage { distance, lower } in stages.into_iter().rev() {
         let size = lower.iter().map(|i| i + distance + 1).max().unwrap_or(0);
         if wanted.len() < size {
             let known = wanted.len();
@@ -336,7 +336,7 @@ fn needed(stages: Vec<Stage>, results: usize) -> Vec<Stage> {
             wanted[i + distance] = true;
         });
         if !lower.is_empty() {
-            kept.push(Stage { distance, lower });
+            kept.push(SortStage { distance, lower });
         }
     }
     kept.reverse();

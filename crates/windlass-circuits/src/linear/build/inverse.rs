@@ -64,7 +64,7 @@ impl LinearMap {
 
 /// The rows of a map at the units of the slots.
 struct Rows<'a> {
-    slots: &'a Arc<SlotRing>,
+    slot_ring: &'a Arc<SlotRing>,
     units: Vec<u64>,
     /// For each slot the `(t, κ_t(slot))` that are not zero.
     entries: Vec<Vec<(u64, Element)>>,
@@ -84,12 +84,12 @@ impl<'a> Rows<'a> {
                 }
             }
         }
-        Self { slots, units, entries }
+        Self { slot_ring: slots, units, entries }
     }
 
     /// `(slot, f)` with `unit = u_slot·p^f`.
     fn place(&self, unit: u64) -> (usize, usize) {
-        let cube = self.slots.hypercube();
+        let cube = self.slot_ring.hypercube();
         // Units of slots are the inverses of group elements.
         let (slot, k) = cube.locate(inverse_mod(unit, cube.m())).expect("units stay units");
         (slot, (cube.slot_degree() - k) % cube.slot_degree())
@@ -97,17 +97,17 @@ impl<'a> Rows<'a> {
 
     /// The components that hold a slot, each in increasing order of units.
     fn blocks(&self) -> Vec<Vec<u64>> {
-        let (m, p) = (self.slots.m(), self.slots.prime());
+        let (m, p) = (self.slot_ring.m(), self.slot_ring.prime());
         let mut parents: Vec<u32> = (0..m.max(2) as u32).collect();
         for (entries, &unit) in self.entries.iter().zip(&self.units) {
-            for f in 0..self.slots.degree() as u64 {
+            for f in 0..self.slot_ring.degree() as u64 {
                 let from = unit * power_mod(p, f, m) % m;
                 entries.iter().for_each(|(t, _)| join(&mut parents, from, from * t % m));
             }
         }
         let mut blocks: HashMap<u32, Vec<u64>> = HashMap::new();
         for &unit in &self.units {
-            for f in 0..self.slots.degree() as u64 {
+            for f in 0..self.slot_ring.degree() as u64 {
                 let unit = unit * power_mod(p, f, m) % m;
                 blocks.entry(root(&mut parents, unit as u32)).or_default().push(unit);
             }
@@ -121,7 +121,7 @@ impl<'a> Rows<'a> {
 
     /// The matrix of one block.
     fn matrix(&self, block: &[u64]) -> Vec<Vec<Element>> {
-        let (m, galois) = (self.slots.m(), self.slots.galois());
+        let (m, galois) = (self.slot_ring.m(), self.slot_ring.galois());
         let column: HashMap<u64, usize> = block.iter().enumerate().map(|(i, &unit)| (unit, i)).collect();
         let row = |&unit: &u64| {
             let (slot, power) = self.place(unit);

@@ -155,7 +155,7 @@ fn steps(walk: Walk, split: usize, off: usize) -> usize {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use super::super::layout::Layout;
+    use super::super::layout::PlanLayout;
     use super::super::schedule::Schedule;
     use super::super::strategy::Strategy;
     use super::*;
@@ -190,7 +190,7 @@ mod tests {
                     let bounds = Bounds::new(&support, &spec, elements.len());
                     let blocks = BTreeMap::from([((0, 0), elements.iter().copied().collect::<BTreeSet<u64>>())]);
                     for proposal in Strategy::AUTOMATIC.proposals(&support) {
-                        let Some(layout) = Layout::of(&proposal, &support).unwrap() else { continue };
+                        let Some(layout) = PlanLayout::of(&proposal, &support).unwrap() else { continue };
                         let count = Schedule::new((1, 1), &blocks, &layout).count(&layout, 0, hoisting);
                         let (least, price) = (bounds.least(&proposal), count.price(&spec.cost));
                         assert!(least <= price, "m = {m}, {hoisting:?}: {least} above {price} of {proposal:?}");

@@ -7,7 +7,7 @@ use windlass_schemes::error::{Error, Result};
 use super::bounds::Bounds;
 use super::cost::OperationCount;
 use super::doubling::Doubling;
-use super::layout::Layout;
+use super::layout::PlanLayout;
 use super::schedule::Schedule;
 use super::spec::PlanSpec;
 use super::strategy::{Proposal, Strategy, Support};
@@ -18,7 +18,7 @@ use crate::linear::map::{Axes, LinearGrid, Plannable};
 #[expect(clippy::large_enum_variant, reason = "there is one for each plan")]
 pub(crate) enum Method {
     /// Inputs, sums of products, outputs.
-    Sums { layout: Layout, schedule: Schedule },
+    Sums { layout: PlanLayout, schedule: Schedule },
     /// Repeated doubling.
     Doubling(Doubling),
 }
@@ -102,7 +102,7 @@ impl Pattern<'_> {
             if choice.best.as_ref().is_some_and(|(_, best)| least > best.price) {
                 break;
             }
-            if let Some(layout) = Layout::of(&proposal, &support).map_err(unplannable)? {
+            if let Some(layout) = PlanLayout::of(&proposal, &support).map_err(unplannable)? {
                 let schedule = Schedule::new(self.shape, self.blocks, &layout);
                 let count = schedule.count(&layout, self.ones, spec.hoisting);
                 let keys = layout.keys();

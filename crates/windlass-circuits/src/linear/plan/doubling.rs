@@ -17,7 +17,7 @@ pub(crate) enum Addend {
 
 /// `w ← θ_step(w) + addend`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Step {
+pub(crate) struct DoublingStep {
     /// The automorphisms that make up θ_step, one after the other: itself, or two that have keys.
     pub path: Vec<u64>,
     pub addend: Addend,
@@ -27,7 +27,7 @@ pub(crate) struct Step {
 #[derive(Debug, Clone)]
 pub(crate) struct Doubling {
     /// In order; w starts as the input.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DoublingStep>,
     /// Whether κ needs no product.
     pub plain: bool,
 }
@@ -52,7 +52,7 @@ impl Doubling {
             axes.list()[axis].size >= length && powers(axis).all(|t| map.constant(t).is_some_and(|k| k == constant))
         };
         let axis = (0..axes.list().len()).find(fits).filter(|_| length > 1)?;
-        let step = |exponent, addend| Step { path: path(axes, axes.power(axis, exponent), keys), addend };
+        let step = |exponent, addend| DoublingStep { path: path(axes, axes.power(axis, exponent), keys), addend };
         let mut steps = Vec::new();
         for bit in (0..length.ilog2()).rev() {
             steps.push(step(length >> (bit + 1), Addend::Sum));

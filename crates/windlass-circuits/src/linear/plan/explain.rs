@@ -7,7 +7,7 @@ use windlass_schemes::file_sizes;
 use super::choice::Method;
 use super::cost::CostModel;
 use super::doubling::Addend;
-use super::layout::Layout;
+use super::layout::PlanLayout;
 use super::linear_plan::LinearPlan;
 use super::tree::Tree;
 use crate::linear::map::Plannable;
@@ -90,7 +90,7 @@ fn in_bytes(count: usize, each: Option<u64>) -> String {
     each.map_or(String::new(), |each| format!(" of {} in all", file_sizes::in_words(count as u64 * each)))
 }
 
-fn write_sums(text: &mut String, layout: &Layout) -> fmt::Result {
+fn write_sums(text: &mut String, layout: &PlanLayout) -> fmt::Result {
     for (name, tree) in [("inputs: ", &layout.inputs), ("outputs:", &layout.outputs)] {
         writeln!(text, "  {name}   {} in {} steps: {}", tree.nodes().len(), tree.depth(), steps(tree))?;
     }

@@ -16,14 +16,14 @@ pub(crate) fn batch_size(inputs: usize) -> usize {
 
 /// A factoring worked out for one support set.
 #[derive(Debug, Clone)]
-pub(crate) struct Layout {
+pub(crate) struct PlanLayout {
     pub inputs: Tree,
     pub outputs: Tree,
     /// For each output node: which input node it takes, with the element `t = output · input`.
     pub rows: Vec<Vec<(usize, u64)>>,
 }
 
-impl Layout {
+impl PlanLayout {
     /// What a proposal comes to, a rule that fits the axes or routes; `None` for repeated doubling,
     /// which has no layout. Errors: what is wrong with the proposal.
     pub fn of(proposal: &Proposal, support: &Support<'_>) -> Result<Option<Self>, String> {

@@ -35,8 +35,8 @@ pub use strategy::{MapStrategy, Proposal, Strategy, Support};
 
 pub(crate) use choice::Pattern;
 pub(crate) use choice::{Method, missing_key};
-pub(crate) use doubling::{Addend, Doubling, Step};
+pub(crate) use doubling::{Addend, Doubling, DoublingStep};
 pub(crate) use interface::impl_plan;
-pub(crate) use layout::{BATCH, Layout, batch_size};
+pub(crate) use layout::{BATCH, PlanLayout, batch_size};
 pub(crate) use schedule::Schedule;
 pub(crate) use sources::Source;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cost::OperationCount;
-use super::layout::Layout;
+use super::layout::PlanLayout;
 use super::spec::HoistMode;
 
 /// One product: input node `input` of ciphertext `column` times `θ_o^{-1}(κ_t)`.
@@ -32,7 +32,7 @@ impl Schedule {
     pub(crate) fn new(
         (rows, columns): (usize, usize),
         blocks: &BTreeMap<(usize, usize), BTreeSet<u64>>,
-        layout: &Layout,
+        layout: &PlanLayout,
     ) -> Self {
         let (inputs, outputs) = (layout.inputs.nodes().len(), layout.outputs.nodes().len());
         let mut sums: BTreeMap<(usize, usize), Vec<Term>> = BTreeMap::new();
@@ -53,7 +53,7 @@ impl Schedule {
     }
 
     /// How often each operation is used; `ones` constants are 1 and need no product.
-    pub(crate) fn count(&self, layout: &Layout, ones: usize, hoisting: HoistMode) -> OperationCount {
+    pub(crate) fn count(&self, layout: &PlanLayout, ones: usize, hoisting: HoistMode) -> OperationCount {
         let marked = |list: &[Vec<bool>]| list.iter().flatten().filter(|&&x| x).count();
         // Without the identity at the root.
         let beyond_root = |list: &[Vec<bool>]| marked(list) - list.iter().filter(|nodes| nodes[0]).count();

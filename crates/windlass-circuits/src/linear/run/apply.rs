@@ -6,12 +6,12 @@ use windlass_schemes::error::{Error, Result};
 use windlass_schemes::switching::Switching;
 
 use super::batch::Batched;
-use super::prepare::{Factor, PreparedPlan};
+use super::prepare::{PreparedPlan, TermConstant};
 use super::prepares::Prepares;
-use super::work::{Products, Run};
+use super::work::{LayoutRun, Products};
 use super::{base_q, base_qp};
 use crate::linear::map::Plannable;
-use crate::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Method, Step, missing_key};
+use crate::linear::plan::{Addend, Doubling, DoublingStep, HoistMode, LinearPlan, Method, missing_key};
 
 /// The most ciphertexts of a pass: each reads an eighth of a key.
 const PASS: usize = 8;
@@ -160,12 +160,12 @@ impl<R: Plannable> LinearPlan<R> {
             Method::Doubling(doubling) => {
                 let sum = doubled(doubling, self.spec().hoisting, evaluator, inputs[0])?;
                 match products.sums[0].terms[0].constant {
-                    Factor::One => Ok(vec![sum]),
+                    TermConstant::One => Ok(vec![sum]),
                     factor => Ok(vec![products.multiply(evaluator, &sum, factor)?]),
                 }
             }
             Method::Sums { layout, schedule } => {
-                let run = Run { layout, schedule, evaluator, inputs, mode: self.spec().hoisting };
+                let run = LayoutRun { layout, schedule, evaluator, inputs, mode: self.spec().hoisting };
                 let in_qp = run.mode == HoistMode::Double && !layout.is_diagonal();
                 run.fill(if in_qp { base_qp::outputs(&run, products)? } else { base_q::outputs(&run, products)? })
             }
@@ -199,7 +199,7 @@ fn doubled<E: Switching>(
     ciphertext: &E::Ciphertext,
 ) -> Result<E::Ciphertext> {
     if hoisting != HoistMode::Double {
-        let step = |sum: E::Ciphertext, step: &Step| {
+        let step = |sum: E::Ciphertext, step: &DoublingStep| {
             let mut moved = evaluator.automorphism(&sum, step.path[0])?;
             for &t in &step.path[1..] {
                 moved = evaluator.automorphism(&moved, t)?;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use windlass_schemes::error::Result;
 use windlass_schemes::switching::{Arithmetic, Switching};
 
-use super::work::{Products, Run};
+use super::work::{LayoutRun, Products};
 use crate::linear::plan::HoistMode;
 
 /// `[column][input node]`: the inputs that are made.
@@ -15,7 +15,7 @@ pub(super) type Inputs<E> = Vec<Vec<Option<<E as Arithmetic>::Ciphertext>>>;
 
 /// The outputs of a plan; `None` stands for zero.
 pub(super) fn outputs<E: Switching>(
-    run: &Run<'_, E>,
+    run: &LayoutRun<'_, E>,
     products: &Products<'_, E::Constant>,
 ) -> Result<Vec<Option<E::Ciphertext>>> {
     let inputs = run.inputs()?;
@@ -43,7 +43,7 @@ fn total<E: Switching>(
     products.try_fold(first, |sum, product| evaluator.add(&sum, &product?))
 }
 
-impl<E: Switching> Run<'_, E> {
+impl<E: Switching> LayoutRun<'_, E> {
     /// Makes the inputs in base `Q`. An input that only others are made from is let go after them.
     pub(super) fn inputs(&self) -> Result<Inputs<E>> {
         (0..self.inputs.len()).map(|column| self.inputs_of_column(column)).collect()

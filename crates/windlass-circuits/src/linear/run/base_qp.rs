@@ -19,8 +19,8 @@ use rayon::prelude::*;
 use windlass_schemes::error::Result;
 use windlass_schemes::switching::{MixedRow, Switching};
 
-use super::prepare::Factor;
-use super::work::{Products, Run};
+use super::prepare::TermConstant;
+use super::work::{LayoutRun, Products};
 use crate::linear::plan::{BATCH, batch_size};
 
 /// How many constants are expanded at a time, where they are held as coefficients.
@@ -38,22 +38,22 @@ struct Row {
     /// The place of the sum in [`Sums`].
     sum: usize,
     /// (position of the input in the batch, constant).
-    terms: Vec<(usize, Factor)>,
+    terms: Vec<(usize, TermConstant)>,
 }
 
 impl Row {
     /// The numbers of the constants that are expanded on use.
     fn packed(&self) -> impl Iterator<Item = usize> {
         self.terms.iter().filter_map(|&(_, factor)| match factor {
-            Factor::Packed(number) => Some(number),
-            Factor::One | Factor::Ready(_) => None,
+            TermConstant::Packed(number) => Some(number),
+            TermConstant::One | TermConstant::Ready(_) => None,
         })
     }
 }
 
 /// The outputs of a plan; `None` stands for zero.
 pub(super) fn outputs<E: Switching>(
-    run: &Run<'_, E>,
+    run: &LayoutRun<'_, E>,
     products: &Products<'_, E::Constant>,
 ) -> Result<Vec<Option<E::Ciphertext>>> {
     let mut sums: Sums<E> = (0..products.sums.len()).map(|_| None).collect();
@@ -72,7 +72,7 @@ pub(super) fn outputs<E: Switching>(
 
 /// One input ciphertext at work.
 struct Column<'a, E: Switching> {
-    run: &'a Run<'a, E>,
+    run: &'a LayoutRun<'a, E>,
     products: &'a Products<'a, E::Constant>,
     column: usize,
     /// The nodes from which others hang.
@@ -99,12 +99,12 @@ impl<E: Switching> Level<E> {
 }
 
 impl<'a, E: Switching> Column<'a, E> {
-    fn new(run: &'a Run<'a, E>, products: &'a Products<'a, E::Constant>, column: usize) -> Self {
+    fn new(run: &'a LayoutRun<'a, E>, products: &'a Products<'a, E::Constant>, column: usize) -> Self {
         let (tree, made) = (&run.layout.inputs, &run.schedule.made[column]);
         let (parents, links) = (tree.parents(made), tree.links(made));
         let mut expands = vec![false; tree.nodes().len()];
         for term in products.sums.iter().flat_map(|sum| &sum.terms).filter(|term| term.column == column) {
-            expands[term.input] |= matches!(term.constant, Factor::Packed(_));
+            expands[term.input] |= matches!(term.constant, TermConstant::Packed(_));
         }
         Self { run, products, column, parents, links, expands, pending: Vec::new() }
     }
@@ -252,10 +252,10 @@ impl<'a, E: Switching> Column<'a, E> {
     /// The constants of rows; `expanded` holds those that are expanded on use, in their order.
     fn constants<'c>(&'c self, rows: &[Row], expanded: &'c [E::Constant]) -> Vec<MixedRow<'c, E::Constant>> {
         let mut expanded = expanded.iter();
-        let mut constant = |&(at, factor): &(usize, Factor)| match factor {
-            Factor::One => (at, None),
-            Factor::Ready(number) => (at, Some(&self.products.ready[number])),
-            Factor::Packed(_) => (at, expanded.next()),
+        let mut constant = |&(at, factor): &(usize, TermConstant)| match factor {
+            TermConstant::One => (at, None),
+            TermConstant::Ready(number) => (at, Some(&self.products.ready[number])),
+            TermConstant::Packed(_) => (at, expanded.next()),
         };
         rows.iter().map(|row| row.terms.iter().map(&mut constant).collect()).collect()
     }
@@ -275,7 +275,7 @@ impl<'a, E: Switching> Column<'a, E> {
 /// Brings sums at (row, output node) to the root of the output tree, deepest level first, and down
 /// to base `Q`.
 fn gather<E: Switching>(
-    run: &Run<'_, E>,
+    run: &LayoutRun<'_, E>,
     mut sums: BTreeMap<(usize, usize), E::Extended>,
 ) -> Result<Vec<Option<E::Ciphertext>>> {
     let nodes = run.layout.outputs.nodes();

@@ -7,7 +7,7 @@ use windlass_schemes::evaluator::Evaluator;
 use windlass_schemes::plaintext::{Content, Plaintext};
 use windlass_schemes::switching::Arithmetic;
 
-use super::work::Run;
+use super::work::LayoutRun;
 use crate::linear::map::{LinearGrid, inverse_mod};
 use crate::linear::plan::{LinearPlan, Method};
 
@@ -134,7 +134,7 @@ impl LinearPlan {
         }
         let Method::Sums { layout, schedule } = self.method() else { return Err(self.no_matrix()) };
         let inputs: Vec<&E::Ciphertext> = ciphertexts.iter().collect();
-        let run = Run { layout, schedule, evaluator, inputs: &inputs, mode: self.spec().hoisting };
+        let run = LayoutRun { layout, schedule, evaluator, inputs: &inputs, mode: self.spec().hoisting };
         let made = run.inputs()?;
         let sums: Vec<E::Ciphertext> = matrix
             .sums

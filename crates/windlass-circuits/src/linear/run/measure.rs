@@ -42,26 +42,16 @@ impl CostModel {
         if elements.is_empty() {
             return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
         }
-        let least = |runs: usize, f: &mut dyn FnMut() -> Result<()>| least(runs, clock, f);
         let top = evaluator.top_level();
         let constant = unrelated(evaluator.slot_ring())?;
         let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, top, &|_| Ok(constant.clone()))?;
         let hoisted = evaluator.hoist(ciphertext)?;
-        let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;
+        let hoist = least(3, clock, &mut || evaluator.hoist(ciphertext).map(drop))?;
         let [hoisted_automorphism, multiply_constant] =
             Self::measure_sums(evaluator, &hoisted, elements, &constants, clock)?;
         let [extended_automorphism, automorphism, mod_down] =
             Self::measure_switches(evaluator, (ciphertext, &hoisted), elements, clock)?;
-        let packed = evaluator.slot_ring().pack(constant);
-        let prepare = least(2, &mut || {
-            // All at once, as in a plan: they do not fit into cache.
-            evaluator.prepare_many(BABIES, top, &|_| evaluator.slot_ring().unpack(&packed)).map(drop)
-        })?;
-        let mut turn = constants.iter().cycle();
-        let multiply_base_q = least(6, &mut || {
-            let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
-            evaluator.add(&product, ciphertext).map(drop)
-        })?;
+        let [prepare, multiply_base_q] = Self::measure_constants(evaluator, ciphertext, constant, &constants, clock)?;
         Ok(Self {
             hoist,
             hoisted_automorphism,
@@ -70,7 +60,7 @@ impl CostModel {
             mod_down,
             automorphism,
             multiply_base_q,
-            prepare: prepare / BABIES as f64,
+            prepare,
             key: hoist * 1e-4,
             milliseconds: Some(1.0),
             key_bytes: None,
@@ -97,6 +87,29 @@ impl CostModel {
             least(4, clock, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
         let mod_down = least(3, clock, &mut || evaluator.mod_down(extended.clone()).map(drop))?;
         Ok([giant, whole, mod_down])
+    }
+
+    /// The times of the preparation of one constant, and of a product with one in base Q with its
+    /// addition.
+    fn measure_constants<E: Evaluator>(
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+        constant: Plaintext,
+        constants: &[E::Constant],
+        clock: &dyn Fn() -> f64,
+    ) -> Result<[f64; 2]> {
+        let packed = evaluator.slot_ring().pack(constant);
+        let prepare = least(2, clock, &mut || {
+            // All at once, as in a plan: they do not fit into cache.
+            let unpack = |_| evaluator.slot_ring().unpack(&packed);
+            evaluator.prepare_many(BABIES, evaluator.top_level(), &unpack).map(drop)
+        })?;
+        let mut turn = constants.iter().cycle();
+        let multiply = least(6, clock, &mut || {
+            let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
+            evaluator.add(&product, ciphertext).map(drop)
+        })?;
+        Ok([prepare / BABIES as f64, multiply])
     }
 
     /// The times of a hoisted automorphism and of a product in base QP: one fused sum has as many

@@ -38,12 +38,12 @@ pub(super) struct PreparedSum {
 pub(super) struct PreparedTerm {
     pub column: usize,
     pub input: usize,
-    pub constant: Factor,
+    pub constant: TermConstant,
 }
 
 /// The constant of a product.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Factor {
+pub(super) enum TermConstant {
     /// The constant 1.
     One,
     /// The constant of this number, ready for products.
@@ -190,8 +190,8 @@ impl<R: Plannable> LinearPlan<R> {
         for (number, source) in sources.iter().enumerate() {
             for &(sum, position) in &source.uses {
                 sums[sum].terms[position].constant = match number.checked_sub(ready.len()) {
-                    None => Factor::Ready(number),
-                    Some(number) => Factor::Packed(number),
+                    None => TermConstant::Ready(number),
+                    Some(number) => TermConstant::Packed(number),
                 };
             }
         }
@@ -207,7 +207,7 @@ impl<R: Plannable> LinearPlan<R> {
 
     /// The sums with the constant 1 everywhere.
     fn sums_of_ones(&self) -> Vec<PreparedSum> {
-        let one = |column, input| PreparedTerm { column, input, constant: Factor::One };
+        let one = |column, input| PreparedTerm { column, input, constant: TermConstant::One };
         match self.method() {
             Method::Sums { schedule, .. } => schedule
                 .sums

@@ -3,12 +3,12 @@
 use windlass_schemes::error::Result;
 use windlass_schemes::switching::Switching;
 
-use super::prepare::{Factor, PreparedSum};
-use crate::linear::plan::{HoistMode, Layout, Schedule};
+use super::prepare::{PreparedSum, TermConstant};
+use crate::linear::plan::{HoistMode, PlanLayout, Schedule};
 
 /// A layout at work with one evaluator.
-pub(super) struct Run<'a, E: Switching> {
-    pub layout: &'a Layout,
+pub(super) struct LayoutRun<'a, E: Switching> {
+    pub layout: &'a PlanLayout,
     pub schedule: &'a Schedule,
     pub evaluator: &'a E,
     pub inputs: &'a [&'a E::Ciphertext],
@@ -32,17 +32,17 @@ impl<C> Products<'_, C> {
         &self,
         evaluator: &E,
         ciphertext: &E::Ciphertext,
-        factor: Factor,
+        factor: TermConstant,
     ) -> Result<E::Ciphertext> {
         match factor {
-            Factor::One => Ok(ciphertext.clone()),
-            Factor::Ready(number) => evaluator.multiply_constant(ciphertext, &self.ready[number]),
-            Factor::Packed(number) => evaluator.multiply_constant(ciphertext, &(self.expand)(&[number])?[0]),
+            TermConstant::One => Ok(ciphertext.clone()),
+            TermConstant::Ready(number) => evaluator.multiply_constant(ciphertext, &self.ready[number]),
+            TermConstant::Packed(number) => evaluator.multiply_constant(ciphertext, &(self.expand)(&[number])?[0]),
         }
     }
 }
 
-impl<E: Switching> Run<'_, E> {
+impl<E: Switching> LayoutRun<'_, E> {
     /// Zeros where nothing came out.
     pub fn fill(&self, outputs: Vec<Option<E::Ciphertext>>) -> Result<Vec<E::Ciphertext>> {
         let zero = || self.evaluator.zero_like(self.inputs[0]);

@@ -6,8 +6,8 @@
 //! there is only the first step.
 
 use super::build::{Builder, Constants, Direction, Place};
-use super::design::{Design, Factor, factors, joint_order};
-use super::program::{Links, NONE, Run, Step, link};
+use super::design::{Design, TransformFactor, factors, joint_order};
+use super::program::{Links, NONE, Placement, SmallTransform, link};
 use crate::arith;
 use crate::error::KernelError;
 use crate::lanes::{Block, LANES};
@@ -17,7 +17,7 @@ use crate::ntt::axis::Axis;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AxisDesign {
     convolution: Design,
-    tail: Vec<Factor>,
+    tail: Vec<TransformFactor>,
 }
 
 impl AxisDesign {
@@ -40,7 +40,7 @@ impl AxisDesign {
 pub(crate) struct OddAxis {
     /// Positions in scratch memory.
     size: usize,
-    programs: [Vec<Step>; 2],
+    programs: [Vec<SmallTransform>; 2],
     coefficients: Vec<usize>,
     values: Vec<usize>,
     /// Positions that hold no coefficient (value) but are read.
@@ -66,7 +66,7 @@ impl OddAxis {
             .take(convolution.len)
             .collect();
         let tail = TailIndex::new(&design.tail, block);
-        let layout = Layout { convolution, block, powers: &powers, tail: &tail };
+        let layout = ScratchLayout { convolution, block, powers: &powers, tail: &tail };
         let (coefficients, values) = (layout.coefficients(axis), layout.values(axis));
         let blanks = [layout.blanks(&coefficients), layout.blanks(&values)];
         let top: Vec<usize> =
@@ -87,7 +87,7 @@ impl OddAxis {
     }
 
     /// The steps of the transform.
-    pub(super) fn program(&self, direction: Direction) -> &[Step] {
+    pub(super) fn program(&self, direction: Direction) -> &[SmallTransform] {
         &self.programs[direction.index()]
     }
 
@@ -126,11 +126,11 @@ struct Steps<'a> {
     design: &'a AxisDesign,
     builder: &'a Builder<'a>,
     omega: u64,
-    layout: Layout<'a>,
+    layout: ScratchLayout<'a>,
 }
 
 impl Steps<'_> {
-    fn forward(&self) -> Result<Vec<Step>, KernelError> {
+    fn forward(&self) -> Result<Vec<SmallTransform>, KernelError> {
         let q = self.builder.q;
         let short = q.pow(self.omega, self.layout.block as u64);
         let kernel: Vec<u64> = self.layout.powers.iter().map(|&e| q.pow(short, e)).collect();
@@ -143,7 +143,7 @@ impl Steps<'_> {
         Ok(steps)
     }
 
-    fn inverse(&self) -> Result<Vec<Step>, KernelError> {
+    fn inverse(&self) -> Result<Vec<SmallTransform>, KernelError> {
         let (q, powers, prime) = (self.builder.q, self.layout.powers, self.axis.prime);
         let len = powers.len();
         let short = q.pow(self.omega, self.layout.block as u64);
@@ -158,14 +158,14 @@ impl Steps<'_> {
         Ok(steps)
     }
 
-    fn convolution(&self, kernel: &[u64], factor: u64, steps: &mut Vec<Step>) -> Result<(), KernelError> {
+    fn convolution(&self, kernel: &[u64], factor: u64, steps: &mut Vec<SmallTransform>) -> Result<(), KernelError> {
         let (convolution, unit) = (&self.design.convolution, self.layout.block);
         let constants = Constants { positions: &[convolution.size * unit], factor };
         self.builder.convolution(convolution, kernel, constants, Place { starts: &[0], unit }, steps)
     }
 
     /// The transforms of length B, one for each u.
-    fn tail(&self, direction: Direction, steps: &mut Vec<Step>) -> Result<(), KernelError> {
+    fn tail(&self, direction: Direction, steps: &mut Vec<SmallTransform>) -> Result<(), KernelError> {
         let block = self.layout.block;
         let rooted = self.builder.rooted(&self.design.tail, Some(self.builder.q.pow(self.omega, self.axis.prime)))?;
         let starts = self.rows();
@@ -187,19 +187,28 @@ impl Steps<'_> {
     }
 
     /// The twiddles between convolutions and tail.
-    fn twist(&self, w: u64) -> Step {
+    fn twist(&self, w: u64) -> SmallTransform {
         let (q, tail) = (self.builder.q, self.layout.tail);
         let exponents = self.layout.powers.iter().flat_map(|&e| tail.input.iter().map(move |&j| e * j as u64));
         let twiddles = self.builder.table(exponents.map(|e| q.pow(w, e)));
         let positions = self.rows().into_iter().flat_map(|start| start..start + self.layout.block);
-        let run = |(row, position): (usize, usize)| Run {
+        let run = |(row, position): (usize, usize)| Placement {
             start: position as u32,
             kernel: NONE,
             twiddle: row as u32,
             constant: NONE,
         };
         let runs = positions.enumerate().map(run).collect();
-        Step { len: 1, stride: 1, batch: 1, runs, twiddles, twiddle_first: true, passes: 1, ..Step::default() }
+        SmallTransform {
+            len: 1,
+            stride: 1,
+            batch: 1,
+            runs,
+            twiddles,
+            twiddle_first: true,
+            passes: 1,
+            ..SmallTransform::default()
+        }
     }
 }
 
@@ -214,8 +223,8 @@ struct TailIndex {
 }
 
 impl TailIndex {
-    fn new(factors: &[Factor], block: usize) -> Self {
-        let digits = |position: usize, f: &Factor| position / f.stride % f.len;
+    fn new(factors: &[TransformFactor], block: usize) -> Self {
+        let digits = |position: usize, f: &TransformFactor| position / f.stride % f.len;
         let index = |p: usize| factors.iter().map(|f| f.input[digits(p, f)] * f.rest).sum::<usize>();
         let frequency = |p: usize| {
             let (mut k, mut weight) = (0, 1);
@@ -237,14 +246,14 @@ impl TailIndex {
 
 /// Where entries of a column lie in scratch memory: position of the convolution times B, plus
 /// position of the tail; then the B constant coefficients of the convolutions.
-struct Layout<'a> {
+struct ScratchLayout<'a> {
     convolution: &'a Design,
     block: usize,
     powers: &'a [u64],
     tail: &'a TailIndex,
 }
 
-impl Layout<'_> {
+impl ScratchLayout<'_> {
     fn slot(&self, index: usize, tail: usize) -> usize {
         self.convolution.positions[index] * self.block + tail
     }

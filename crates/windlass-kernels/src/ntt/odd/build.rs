@@ -1,8 +1,8 @@
 //! Steps and tables of a [`Design`] modulo one prime.
 
 use super::codelets;
-use super::design::{Design, Factor};
-use super::program::{NONE, Run, Step};
+use super::design::{Design, TransformFactor};
+use super::program::{NONE, Placement, SmallTransform};
 use crate::arith;
 use crate::error::KernelError;
 use crate::modulus::Modulus;
@@ -45,10 +45,10 @@ pub(super) struct Constants<'a> {
 /// A factor with its root of order `group`.
 #[derive(Clone, Copy)]
 pub(super) struct Rooted<'a> {
-    factor: &'a Factor,
+    factor: &'a TransformFactor,
     root: u64,
     /// The factor before it, if of the same prime: going back, its twiddles come after this factor.
-    previous: Option<(&'a Factor, u64)>,
+    previous: Option<(&'a TransformFactor, u64)>,
 }
 
 /// Prepares constants for a backend.
@@ -67,7 +67,11 @@ impl Builder<'_> {
 
     /// Roots for the factors of a transform; factors of one prime use powers of one root. `given`
     /// is the first one.
-    pub(super) fn rooted<'f>(&self, factors: &'f [Factor], given: Option<u64>) -> Result<Vec<Rooted<'f>>, KernelError> {
+    pub(super) fn rooted<'f>(
+        &self,
+        factors: &'f [TransformFactor],
+        given: Option<u64>,
+    ) -> Result<Vec<Rooted<'f>>, KernelError> {
         let mut rooted: Vec<Rooted> = Vec::with_capacity(factors.len());
         for factor in factors {
             let previous = rooted.last().filter(|previous| is_continued(previous.factor, factor));
@@ -95,7 +99,7 @@ impl Builder<'_> {
         size: usize,
         direction: Direction,
         place: Place,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<SmallTransform>,
     ) -> Result<(), KernelError> {
         let factor = rooted.factor;
         let twiddles = match direction {
@@ -117,21 +121,21 @@ impl Builder<'_> {
             self.twist(rooted, &twiddles, blocks, place, steps);
             return Ok(());
         }
-        let mut step = Step {
+        let mut step = SmallTransform {
             len: factor.len,
             stride: factor.stride * place.unit,
             batch: factor.inner * place.unit,
             tables: [self.codelet(rooted, direction), vec![]],
             twiddle_first: direction == Direction::Inverse,
             passes: 1,
-            ..Step::default()
+            ..SmallTransform::default()
         };
         for block in 0..blocks {
             for start in starts(block) {
                 for group in 0..factor.rest {
                     let start = (start + group * step.batch) as u32;
                     let twiddle = twiddles.row(block, group);
-                    step.runs.push(Run { start, kernel: NONE, twiddle, constant: NONE });
+                    step.runs.push(Placement { start, kernel: NONE, twiddle, constant: NONE });
                 }
             }
         }
@@ -141,16 +145,24 @@ impl Builder<'_> {
     }
 
     /// The twiddles of a prime without a codelet, in a step of their own.
-    fn twist(&self, rooted: &Rooted, twiddles: &Twiddles, blocks: usize, place: Place, steps: &mut Vec<Step>) {
+    fn twist(
+        &self,
+        rooted: &Rooted,
+        twiddles: &Twiddles,
+        blocks: usize,
+        place: Place,
+        steps: &mut Vec<SmallTransform>,
+    ) {
         let factor = rooted.factor;
         let batch = factor.inner * place.unit;
-        let mut step = Step { len: 1, stride: 1, batch, twiddle_first: true, passes: 1, ..Step::default() };
+        let mut step =
+            SmallTransform { len: 1, stride: 1, batch, twiddle_first: true, passes: 1, ..SmallTransform::default() };
         for block in 0..blocks {
             for group in 0..factor.rest {
                 let row = twiddles.row(block, group);
                 for j in (0..factor.len).filter(|_| row != NONE) {
                     let offset = ((block * factor.len + j) * factor.stride + group * factor.inner) * place.unit;
-                    let run = |start: &usize| Run {
+                    let run = |start: &usize| Placement {
                         start: (start + offset) as u32,
                         kernel: NONE,
                         twiddle: row * factor.len as u32 + j as u32,
@@ -174,7 +186,7 @@ impl Builder<'_> {
         kernel: &[u64],
         constants: Constants,
         place: Place,
-        steps: &mut Vec<Step>,
+        steps: &mut Vec<SmallTransform>,
     ) -> Result<(), KernelError> {
         let size = design.size;
         let rooted = self.rooted(&design.factors, None)?;
@@ -190,10 +202,10 @@ impl Builder<'_> {
     }
 
     /// The last factor, the products with the spectrum of the kernel, the last factor back.
-    fn leaf(&self, leaf: &Rooted, spectrum: Vec<u64>, constants: Constants, place: Place) -> Step {
+    fn leaf(&self, leaf: &Rooted, spectrum: Vec<u64>, constants: Constants, place: Place) -> SmallTransform {
         let factor = leaf.factor;
         let twiddles = Twiddles::before(self, leaf);
-        let mut step = Step {
+        let mut step = SmallTransform {
             len: factor.len,
             stride: place.unit,
             batch: place.unit,
@@ -201,11 +213,11 @@ impl Builder<'_> {
             twiddle_first: true,
             passes: 2,
             factor: if constants.factor == 1 { vec![] } else { self.table([constants.factor]) },
-            ..Step::default()
+            ..SmallTransform::default()
         };
         for block in 0..spectrum.len() / factor.len {
             for (&start, &constant) in place.starts.iter().zip(constants.positions) {
-                step.runs.push(Run {
+                step.runs.push(Placement {
                     start: (start + block * factor.len * place.unit) as u32,
                     kernel: block as u32,
                     twiddle: twiddles.row(block, 0),
@@ -260,7 +272,7 @@ struct Twiddles {
 
 impl Twiddles {
     /// Going forward: frequency k of this factor, index of the rest.
-    fn after(builder: &Builder, factor: &Factor, root: u64) -> Self {
+    fn after(builder: &Builder, factor: &TransformFactor, root: u64) -> Self {
         let powers = powers(builder.q, root, factor.group);
         let rest = rest_inputs(factor);
         let exponents = rest[1..].iter().flat_map(|&j| factor.output.iter().map(move |&k| j * k));
@@ -298,12 +310,12 @@ fn powers(q: Modulus, root: u64, order: usize) -> Vec<u64> {
     std::iter::successors(Some(1), |&p| Some(q.mul(p, root))).take(order).collect()
 }
 
-fn is_continued(previous: &Factor, factor: &Factor) -> bool {
+fn is_continued(previous: &TransformFactor, factor: &TransformFactor) -> bool {
     previous.rest > 1 && previous.rest == factor.group
 }
 
 /// The index within the rest of the group at each of its positions.
-fn rest_inputs(factor: &Factor) -> Vec<usize> {
+fn rest_inputs(factor: &TransformFactor) -> Vec<usize> {
     match &factor.rader {
         // Codelets that are cut further keep natural order; primes without one are mixed radix in
         // their own order.
@@ -324,7 +336,7 @@ fn rest_inputs(factor: &Factor) -> Vec<usize> {
 }
 
 /// The transform of one factor, by the definition, on plain residues.
-fn transform(q: Modulus, factor: &Factor, root: u64, x: &mut [u64]) {
+fn transform(q: Modulus, factor: &TransformFactor, root: u64, x: &mut [u64]) {
     let powers = powers(q, root, factor.group);
     let rest_inputs = rest_inputs(factor);
     let (len, stride) = (factor.len, factor.stride);

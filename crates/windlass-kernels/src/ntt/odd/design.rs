@@ -18,7 +18,7 @@ const PASS: u64 = 6;
 
 /// One factor of a transform, over `len` positions `stride` apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Factor {
+pub(super) struct TransformFactor {
     /// Number of points.
     pub len: usize,
     /// Product of the lengths of the factors after it.
@@ -46,7 +46,7 @@ pub(super) struct Design {
     /// Length of the transform: N, or at least 2N − 1 with zero padding.
     pub size: usize,
     /// The factors, outermost first; the last one has a codelet.
-    pub factors: Vec<Factor>,
+    pub factors: Vec<TransformFactor>,
     /// Position of index j, for j < `size`.
     pub positions: Vec<usize>,
     /// Order of the roots of unity that are needed.
@@ -89,7 +89,7 @@ fn pair_order(p: usize) -> (Vec<usize>, Vec<usize>) {
     (input, output)
 }
 
-impl Factor {
+impl TransformFactor {
     fn new(len: usize) -> Self {
         let natural: Vec<usize> = (0..len).collect();
         let (input, output, rader) = match len {
@@ -137,7 +137,7 @@ impl Factor {
 }
 
 /// Cuts Z_size into factors: primes without a codelet first, the powers of two last.
-pub(super) fn factors(size: usize) -> Vec<Factor> {
+pub(super) fn factors(size: usize) -> Vec<TransformFactor> {
     let mut groups: Vec<Vec<usize>> =
         arith::factor(size as u64).into_iter().map(|(p, e)| radices(p as usize, e)).collect();
     groups.sort_by_key(|group| (has_codelet(group[0]), group[0] % 2 == 0, usize::MAX - group[0]));
@@ -157,7 +157,7 @@ pub(super) fn factors(size: usize) -> Vec<Factor> {
         let inner = stride / rest;
         for len in group {
             (stride, rest) = (stride / len, rest / len);
-            factors.push(Factor { stride, rest, inner, group: rest * len, ..Factor::new(len) });
+            factors.push(TransformFactor { stride, rest, inner, group: rest * len, ..TransformFactor::new(len) });
         }
     }
     factors
@@ -165,7 +165,7 @@ pub(super) fn factors(size: usize) -> Vec<Factor> {
 
 /// The index (residue modulo the product of the lengths) at each position, by Chinese remaindering
 /// of the groups.
-fn indices(factors: &[Factor], size: usize) -> Vec<usize> {
+fn indices(factors: &[TransformFactor], size: usize) -> Vec<usize> {
     let mut result = vec![0; size];
     let mut at = 0;
     while at < factors.len() {
@@ -174,7 +174,7 @@ fn indices(factors: &[Factor], size: usize) -> Vec<usize> {
         let weight =
             size / order * arith::inv_mod((size / order) as u64 % order as u64, order as u64).unwrap_or(1) as usize;
         for (position, index) in result.iter_mut().enumerate() {
-            let digit = |f: &Factor| f.input[position / f.stride % f.len] * f.rest;
+            let digit = |f: &TransformFactor| f.input[position / f.stride % f.len] * f.rest;
             let residue: usize = factors[at..end].iter().map(digit).sum();
             *index = (*index + residue * weight) % size;
         }
@@ -234,7 +234,7 @@ impl Design {
 /// A lower estimate of the cost of a transform over Z_size with codelets only.
 fn rough_cost(size: usize) -> u64 {
     let steps: Vec<usize> = arith::factor(size as u64).into_iter().flat_map(|(p, e)| radices(p as usize, e)).collect();
-    let all_steps: u64 = steps.iter().map(|&len| size as u64 * Factor::new(len).cost() / len as u64).sum();
+    let all_steps: u64 = steps.iter().map(|&len| size as u64 * TransformFactor::new(len).cost() / len as u64).sum();
     size as u64 * PRODUCT + 2 * all_steps
 }
 

@@ -10,7 +10,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// Where a step does its small transform `batch` times, side by side.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct Placement {
     /// Position of the first point of the first transform.
     pub start: u32,
     /// Row of the kernel that the leaf multiplies by.
@@ -24,7 +24,7 @@ pub(super) struct Run {
 
 /// A small transform in many places; the leaf does two around products.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Step {
+pub(super) struct SmallTransform {
     /// Number of points R.
     pub len: usize,
     /// Distance of the points.
@@ -32,7 +32,7 @@ pub(super) struct Step {
     /// Transforms side by side, at consecutive positions.
     pub batch: usize,
     /// Where.
-    pub runs: Vec<Run>,
+    pub runs: Vec<Placement>,
     /// Number of transforms, 1 or 2: a number in memory, so that the code exists once.
     pub passes: usize,
     /// Constants of the first transform and of the second.
@@ -85,10 +85,10 @@ pub(super) struct Links<'a> {
     pub top: &'a [usize],
 }
 
-impl Step {
+impl SmallTransform {
     /// Positions of all points and constants of a run: point j of the transform `k` is item
     /// `k(R + 1) + j`, its constant item `k(R + 1) + R`.
-    fn positions(&self, run: &Run) -> Vec<Option<usize>> {
+    fn positions(&self, run: &Placement) -> Vec<Option<usize>> {
         let mut positions = Vec::with_capacity(self.batch * (self.len + 1));
         for k in 0..self.batch {
             positions.extend((0..self.len).map(|j| Some(run.start as usize + k + j * self.stride)));
@@ -103,7 +103,7 @@ impl Step {
 
     /// A step that copies single blocks.
     fn copy(positions: impl Iterator<Item = usize>) -> Self {
-        let run = |p: usize| Run { start: p as u32, kernel: NONE, twiddle: NONE, constant: NONE };
+        let run = |p: usize| Placement { start: p as u32, kernel: NONE, twiddle: NONE, constant: NONE };
         Self {
             len: 1,
             stride: 1,
@@ -124,30 +124,30 @@ fn offsets(links: &Links, slots: &[usize]) -> Vec<u32> {
 }
 
 /// Lets the first step read the row and the last one write it.
-pub(super) fn link(steps: &mut Vec<Step>, links: &Links) {
+pub(super) fn link(steps: &mut Vec<SmallTransform>, links: &Links) {
     link_input(steps, links);
     link_output(steps, links);
     steps.retain(|step| !step.runs.is_empty());
 }
 
-fn link_input(steps: &mut Vec<Step>, links: &Links) {
+fn link_input(steps: &mut Vec<SmallTransform>, links: &Links) {
     let offsets = offsets(links, links.sources);
     let mut covered = vec![false; links.size];
     let first = steps.first_mut().expect("a transform has steps");
     let positions = first.all_positions();
     positions.iter().flatten().for_each(|&p| covered[p] = true);
     first.input = positions.iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
-    let mut copy = Step::copy((0..links.size).filter(|&p| !covered[p]));
+    let mut copy = SmallTransform::copy((0..links.size).filter(|&p| !covered[p]));
     copy.input = copy.all_positions().iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
     steps.insert(0, copy);
 }
 
-fn link_output(steps: &mut Vec<Step>, links: &Links) {
+fn link_output(steps: &mut Vec<SmallTransform>, links: &Links) {
     let offsets = offsets(links, links.targets);
     let mut written = vec![false; links.size];
     let last = steps.last_mut().expect("a transform has steps");
     if let Some(&top) = links.top.first() {
-        let holds = |run: &Run| last.positions(run).contains(&Some(top));
+        let holds = |run: &Placement| last.positions(run).contains(&Some(top));
         let at = last.runs.iter().position(holds);
         let alone = last.runs.len() * last.batch == 1;
         if at.is_some_and(|at| alone && top == last.runs[at].start as usize + last.len / 2 * last.stride) {
@@ -169,7 +169,7 @@ fn link_output(steps: &mut Vec<Step>, links: &Links) {
     let skipped = last.deferred * last.batch * (last.len + 1);
     positions[skipped..].iter().flatten().for_each(|&p| written[p] = true);
     last.output = positions.iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
-    let mut copy = Step::copy((0..links.size).filter(|&p| !written[p] && offsets[p] != NONE));
+    let mut copy = SmallTransform::copy((0..links.size).filter(|&p| !written[p] && offsets[p] != NONE));
     copy.output = copy.all_positions().iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
     copy.correction = correction;
     steps.push(copy);

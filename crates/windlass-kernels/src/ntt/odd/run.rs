@@ -5,7 +5,7 @@ use super::build::Direction;
 use super::cell::{Cell, OneLane, Vectors};
 use super::codelets::{Codelet, Eight, Five, Four, One, Seven, Six, Sixteen, Ten, Three, Two};
 use super::lazy::{Arithmetic, Lazy, stored};
-use super::program::{Correction, NONE, Run, Step};
+use super::program::{Correction, NONE, Placement, SmallTransform};
 use crate::lanes::{Block, Kernel, LANES, Lanes, Points, Strided};
 use crate::modulus::Modulus;
 
@@ -106,22 +106,22 @@ macro_rules! with_codelet {
 }
 
 #[inline(always)]
-fn vectors<L: Lanes>(lanes: L, step: &Step, memory: &mut Memory) {
+fn vectors<L: Lanes>(lanes: L, step: &SmallTransform, memory: &mut Memory) {
     with_codelet!(step.len, vectorized(lanes, step, memory));
 }
 
-fn one_by_one(cell: OneLane, step: &Step, memory: &mut Memory) {
+fn one_by_one(cell: OneLane, step: &SmallTransform, memory: &mut Memory) {
     with_codelet!(step.len, execute(cell, step, memory));
 }
 
 #[inline(always)]
-fn vectorized<L: Lanes, K: Codelet<R>, const R: usize>(lanes: L, step: &Step, memory: &mut Memory) {
+fn vectorized<L: Lanes, K: Codelet<R>, const R: usize>(lanes: L, step: &SmallTransform, memory: &mut Memory) {
     lanes.vectorize(StepKernel::<K, R> { step, memory, codelet: std::marker::PhantomData });
 }
 
 /// One step, compiled for one codelet.
 struct StepKernel<'a, 'b, K, const R: usize> {
-    step: &'a Step,
+    step: &'a SmallTransform,
     memory: &'a mut Memory<'b>,
     codelet: std::marker::PhantomData<K>,
 }
@@ -159,7 +159,7 @@ struct Tables<'a> {
 
 impl<'a> Tables<'a> {
     #[inline(always)]
-    fn new<C: Cell, K: Codelet<R>, const R: usize>(step: &'a Step, run: &Run) -> Self {
+    fn new<C: Cell, K: Codelet<R>, const R: usize>(step: &'a SmallTransform, run: &Placement) -> Self {
         let row = |table: &'a [u64], index: u32| &table[index as usize * R * C::WORDS..][..R * C::WORDS];
         let second = if step.passes > 1 { &step.tables[1][..K::CONSTANTS * C::WORDS] } else { &[] };
         Self {
@@ -171,7 +171,7 @@ impl<'a> Tables<'a> {
 }
 
 #[inline(always)]
-fn execute<C: Cell, K: Codelet<R>, const R: usize>(cell: C, step: &Step, memory: &mut Memory) {
+fn execute<C: Cell, K: Codelet<R>, const R: usize>(cell: C, step: &SmallTransform, memory: &mut Memory) {
     let (width, direct) = (memory.width, memory.row.is_some());
     let (reads, writes) = (direct && !step.input.is_empty(), direct && !step.output.is_empty());
     let per_entry = reads || writes;
@@ -211,8 +211,8 @@ fn entries<const R: usize>(list: &[u32], index: usize) -> &[u32] {
 #[inline(always)]
 fn transform<C: Cell, K: Codelet<R>, const R: usize>(
     cell: C,
-    step: &Step,
-    run: &Run,
+    step: &SmallTransform,
+    run: &Placement,
     tables: &Tables,
     sites: &Sites<R>,
     w: usize,
@@ -248,8 +248,8 @@ fn transform<C: Cell, K: Codelet<R>, const R: usize>(
 #[inline(always)]
 fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
-    step: &Step,
-    run: &Run,
+    step: &SmallTransform,
+    run: &Placement,
     tables: &Tables,
     sites: &Sites<R>,
     w: usize,
@@ -286,7 +286,7 @@ fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
 #[inline(always)]
 fn finish<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
-    step: &Step,
+    step: &SmallTransform,
     tables: &Tables,
     y: [Lazy<C::Value>; R],
     to_scratch: bool,
@@ -316,8 +316,8 @@ fn finish<C: Cell, K: Codelet<R>, const R: usize>(
 #[inline(always)]
 fn put<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
-    step: &Step,
-    run: &Run,
+    step: &SmallTransform,
+    run: &Placement,
     sites: &Sites<R>,
     w: usize,
     memory: &mut Memory,

@@ -23,7 +23,7 @@ impl<N: U32Lanes> Bounds<N> {
 
     /// x·w below M, for any word x.
     #[inline(always)]
-    fn product<const LAZY: bool>(self, n: N, x: N::Vector, w: N::Factor) -> N::Vector {
+    fn product<const LAZY: bool>(self, n: N, x: N::Vector, w: N::Multiplier) -> N::Vector {
         let product = n.times(x, w, self.q);
         if LAZY { product } else { n.min(product, n.sub(product, self.q)) }
     }
@@ -49,7 +49,7 @@ fn forward_layer<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
-    root: &impl Fn(usize) -> N::Factor,
+    root: &impl Fn(usize) -> N::Multiplier,
     nodes: usize,
     half: usize,
 ) {
@@ -68,7 +68,7 @@ fn forward_layers<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
-    root: impl Fn(usize) -> N::Factor,
+    root: impl Fn(usize) -> N::Multiplier,
 ) {
     if R >= 8 {
         forward_layer::<N, R, LAZY>(n, bounds, x, &root, R / 8, 4);
@@ -86,7 +86,7 @@ fn inverse_layer<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
-    root: &impl Fn(usize) -> N::Factor,
+    root: &impl Fn(usize) -> N::Multiplier,
     nodes: usize,
     half: usize,
 ) {
@@ -104,7 +104,7 @@ fn inverse_layers<N: U32Lanes, const R: usize, const LAZY: bool>(
     n: N,
     bounds: Bounds<N>,
     x: &mut [N::Vector; R],
-    root: impl Fn(usize) -> N::Factor,
+    root: impl Fn(usize) -> N::Multiplier,
 ) {
     inverse_layer::<N, R, LAZY>(n, bounds, x, &root, R / 2, 1);
     if R >= 4 {

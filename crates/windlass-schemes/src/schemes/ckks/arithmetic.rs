@@ -22,7 +22,7 @@ const ROUNDING: f64 = 1.0 / (1u64 << 49) as f64;
 
 /// What is known of public values that are encoded.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Factor {
+pub(crate) struct PublicValues {
     /// Their absolute values.
     pub magnitude: Magnitude,
     /// The deviation that encoding leaves, in units of the values.
@@ -93,12 +93,12 @@ impl Engine {
         }
         let rounding = (c * a.scale() - Complex64::new(re, im)).norm() / a.scale();
         let entries = if slots == a.slots() { a.entries() } else { slots };
-        let factor = Factor::new(Magnitude::measured(&vec![c; slots], entries), rounding);
+        let factor = PublicValues::new(Magnitude::measured(&vec![c; slots], entries), rounding);
         self.with_constant(a, slots, factor)
     }
 
     /// With what is known of a constant that was added.
-    fn with_constant(&self, mut sum: Ciphertext, slots: usize, factor: Factor) -> Result<Ciphertext> {
+    fn with_constant(&self, mut sum: Ciphertext, slots: usize, factor: PublicValues) -> Result<Ciphertext> {
         let (slots, deviation) = (sum.slots().max(slots), factor.rounding);
         let (magnitude, own) = (factor.beside(&sum.info.magnitude, slots), SlotError::unknown(deviation));
         let degree = sum.info.degree;
@@ -122,7 +122,7 @@ impl Engine {
             let integer = (c * scale).round_ties_even();
             factors.push(basis.indices().map(|index| residue(integer, self.modulus(index))).collect::<Vec<u64>>());
             let rounding = (c * scale - integer).abs() / scale;
-            let weighed = self.weighed(&x.info, level, Factor::new(Magnitude::of(1, c.abs()), rounding));
+            let weighed = self.weighed(&x.info, level, PublicValues::new(Magnitude::of(1, c.abs()), rounding));
             match &mut info {
                 Some(info) => info.add_metadata(&weighed),
                 None => info = Some(weighed),
@@ -165,15 +165,15 @@ impl Engine {
         values: &[Complex64],
         scale: f64,
         basis: &Basis,
-    ) -> Result<(Poly<Eval>, Factor)> {
+    ) -> Result<(Poly<Eval>, PublicValues)> {
         self.context.check_scaled(values, scale)?;
         let entries = if values.len() == a.slots() { a.entries() } else { values.len() };
         let (poly, rounding) = self.context.encode_public(values, scale, basis);
-        Ok((poly, Factor::new(Magnitude::measured(values, entries), rounding)))
+        Ok((poly, PublicValues::new(Magnitude::measured(values, entries), rounding)))
     }
 
     /// `a` times an encoded factor at the scale of its level.
-    pub(crate) fn times(&self, a: &Ciphertext, values: &Values, factor: Factor) -> Result<Ciphertext> {
+    pub(crate) fn times(&self, a: &Ciphertext, values: &Values, factor: PublicValues) -> Result<Ciphertext> {
         let ring = self.context.rlwe().ring();
         let basis = a.parts[0].basis();
         let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], Some(values))]]);
@@ -242,7 +242,7 @@ impl Engine {
             }
         }
         let rounding = (c * scale - Complex64::new(re, im)).norm() / scale;
-        product.info = self.weighed(&a.info, a.level(), Factor::new(Magnitude::of(1, c.norm()), rounding));
+        product.info = self.weighed(&a.info, a.level(), PublicValues::new(Magnitude::of(1, c.norm()), rounding));
         self.accept("multiply by a number", product)
     }
 
@@ -279,7 +279,7 @@ impl Engine {
     }
 
     /// What is known of a product with encoded values at a level.
-    pub(crate) fn weighed(&self, a: &Info, level: usize, factor: Factor) -> Info {
+    pub(crate) fn weighed(&self, a: &Info, level: usize, factor: PublicValues) -> Info {
         let slots = a.slots().max(factor.magnitude.slots());
         let known = a.magnitude.repeated(slots);
         let magnitude = known.times(factor.beside(&a.magnitude, slots));
@@ -336,7 +336,7 @@ impl Engine {
     }
 }
 
-impl Factor {
+impl PublicValues {
     /// Encoded values, and the deviation that the encoding itself leaves.
     pub(crate) fn new(magnitude: Magnitude, rounding: f64) -> Self {
         Self { magnitude, rounding: rounding + magnitude.largest() * ROUNDING }

@@ -7,7 +7,7 @@ use num_complex::Complex64;
 use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{EvaluationKeys, KeyId, Limits};
 
-use super::arithmetic::Factor;
+use super::arithmetic::PublicValues;
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
 use super::magnitude::Magnitude;
@@ -23,7 +23,7 @@ use crate::switching::{Arithmetic, Switching};
 pub struct Constant {
     pub(crate) values: Values,
     pub(crate) level: usize,
-    pub(crate) factor: Factor,
+    pub(crate) factor: PublicValues,
 }
 
 impl Constant {
@@ -36,7 +36,11 @@ impl Constant {
     /// The slots in a file: how many, their largest absolute value, their rounding error.
     #[doc(hidden)]
     pub fn from_file(poly: Poly<Eval>, level: usize, (slots, magnitude, rounding): (usize, f64, f64)) -> Self {
-        Self { values: poly.into(), level, factor: Factor { magnitude: Magnitude::of(slots, magnitude), rounding } }
+        Self {
+            values: poly.into(),
+            level,
+            factor: PublicValues { magnitude: Magnitude::of(slots, magnitude), rounding },
+        }
     }
 
     /// What [`Self::from_file`] takes beside values and level.
@@ -80,7 +84,7 @@ impl Engine {
         let (values_held, rounding) = self.context.encode_constant(values, scale, &basis);
         // What a file tells of it.
         let largest = Magnitude::measured(values, values.len()).largest();
-        let factor = Factor::new(Magnitude::of(values.len(), largest), rounding);
+        let factor = PublicValues::new(Magnitude::of(values.len(), largest), rounding);
         Ok(Constant { values: values_held, level, factor })
     }
 

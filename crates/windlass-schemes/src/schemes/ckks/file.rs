@@ -1,17 +1,13 @@
 //! CKKS parameters as text.
 
 use serde::{Deserialize, Serialize};
-use windlass_rlwe::{Assurance, SecretDistribution};
+use windlass_rlwe::SecretDistribution;
 
 use super::context::{CkksSpec, RefreshLevel};
-use crate::error::WireError;
-use crate::error::{Error, Result};
-
-/// The longest text that is read: generous for a chain of a thousand primes.
-const MOST_BYTES: u64 = 1 << 16;
-
-/// The version that is written.
-const VERSION: u32 = 1;
+use super::text::{VersionedText, assurance_in_words, assurance_of};
+use crate::error::Result;
+#[cfg(doc)]
+use crate::error::{Error, WireError};
 
 /// What a set is made from, in JSON; what follows from it is computed again.
 #[derive(Debug, Serialize, Deserialize)]
@@ -55,28 +51,12 @@ impl RefreshLevelFile {
     }
 }
 
-fn wrong(reason: impl ToString) -> Error {
-    WireError::text("CKKS parameters", reason).into()
-}
+impl VersionedText for CkksFile {
+    const WHAT: &'static str = "CKKS parameters";
+    const VERSION: u32 = 1;
 
-/// What a set claims, as files say it: a word, and the name of a set that is not called secure.
-#[doc(hidden)]
-pub fn assurance_in_words(assurance: &Assurance) -> (&'static str, Option<String>) {
-    match assurance {
-        Assurance::Secure => ("secure", None),
-        Assurance::Insecure { name } => ("insecure", Some(name.clone())),
-        Assurance::Paper { name } => ("paper", Some(name.clone())),
-    }
-}
-
-/// What [`assurance_in_words`] wrote; otherwise what is expected.
-#[doc(hidden)]
-pub fn assurance_of(word: &str, name: Option<String>) -> Result<Assurance, &'static str> {
-    match (word, name) {
-        ("secure", None) => Ok(Assurance::Secure),
-        ("insecure", Some(name)) => Ok(Assurance::Insecure { name }),
-        ("paper", Some(name)) => Ok(Assurance::Paper { name }),
-        _ => Err("assurance must be \"secure\", without a name, or \"insecure\" or \"paper\", with one"),
+    fn version(&self) -> u32 {
+        self.windlass_ckks_parameters
     }
 }
 
@@ -85,7 +65,7 @@ impl CkksSpec {
     pub fn to_json(&self) -> String {
         let (assurance, name) = assurance_in_words(&self.assurance);
         let file = CkksFile {
-            windlass_ckks_parameters: VERSION,
+            windlass_ckks_parameters: CkksFile::VERSION,
             n: self.n,
             scale_bits: self.scale_bits,
             depth: self.depth,
@@ -100,7 +80,7 @@ impl CkksSpec {
             assurance: assurance.into(),
             name,
         };
-        serde_json::to_string_pretty(&file).expect("strings and numbers have a JSON form")
+        file.to_text()
     }
 
     /// The specification that [`Self::to_json`] wrote. Contexts check more: a set that calls itself
@@ -111,15 +91,8 @@ impl CkksSpec {
     /// [`WireError::TooLarge`] for a long one;
     /// [`Error::OutOfRange`] for sizes that no parameters have.
     pub fn from_json(text: &str) -> Result<Self> {
-        if text.len() as u64 > MOST_BYTES {
-            return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
-        }
-        let file: CkksFile = serde_json::from_str(text).map_err(wrong)?;
-        if file.windlass_ckks_parameters != VERSION {
-            let found = file.windlass_ckks_parameters.try_into().unwrap_or(u16::MAX);
-            return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
-        }
-        let assurance = assurance_of(&file.assurance, file.name).map_err(wrong)?;
+        let file = CkksFile::from_text(text)?;
+        let assurance = assurance_of(&file.assurance, file.name).map_err(CkksFile::wrong)?;
         let spec = Self {
             n: file.n,
             scale_bits: file.scale_bits,
@@ -141,6 +114,8 @@ impl CkksSpec {
 
 #[cfg(test)]
 mod tests {
+    use windlass_rlwe::Assurance;
+
     use super::*;
 
     #[test]

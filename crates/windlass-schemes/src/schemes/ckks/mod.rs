@@ -28,6 +28,7 @@ mod raised;
 mod refreshing;
 mod slot_error;
 mod slot_errors;
+mod text;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
@@ -39,8 +40,6 @@ pub use engine::Engine;
 #[doc(hidden)]
 pub use evaluation::{RealArithmetic, evaluated};
 #[doc(hidden)]
-pub use file::{assurance_in_words, assurance_of};
-#[doc(hidden)]
 pub use lazy::{LazyCiphertext, LazyEngine};
 pub use num_complex::Complex64;
 #[doc(hidden)]
@@ -50,3 +49,5 @@ pub use polynomial::{Polynomial, PowerBasis};
 pub use raised::Stated;
 #[doc(hidden)]
 pub use slot_errors::SlotErrors;
+#[doc(hidden)]
+pub use text::{VersionedText, assurance_in_words, assurance_of};

@@ -26,7 +26,7 @@ impl Arithmetic for Engine {
     }
 
     fn slot_order(&self) -> Option<&Arc<Hypercube>> {
-        Some(self.slots.hypercube())
+        Some(self.slot_ring.hypercube())
     }
 
     fn level_of(&self, a: &Ciphertext) -> usize {
@@ -72,7 +72,7 @@ impl Engine {
 
     pub(super) fn centred_lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> Vec<i64> {
         let t = self.modulus(exponent);
-        let canonical = exponent == self.slots.modulus().exponent();
+        let canonical = exponent == self.slot_ring.modulus().exponent();
         let coefficients = plaintext.coefficients().iter();
         match factor == 1 && canonical {
             true => coefficients.map(|&x| centred(x, t)).collect(),
@@ -83,7 +83,7 @@ impl Engine {
     /// A constant with these values over [`windlass_rlwe::Context::covering_basis`] of a level.
     #[doc(hidden)]
     pub fn constant(&self, (values, level): (Values, usize), norm: Bound, content: Content) -> Constant {
-        let (hypercube, modulus) = (Arc::clone(self.slots.hypercube()), self.slots.modulus());
+        let (hypercube, modulus) = (Arc::clone(self.slot_ring.hypercube()), self.slot_ring.modulus());
         Constant { values, level, hypercube, modulus, norm, content }
     }
 
@@ -176,7 +176,7 @@ impl Engine {
                 right: format!("a constant of other parameters, or modulo {}", c.modulus.value()),
             });
         }
-        check_same_order("multiply by a constant", self.slots.hypercube(), &c.hypercube)?;
+        check_same_order("multiply by a constant", self.slot_ring.hypercube(), &c.hypercube)?;
         if self.context.levels().covers(c.level, level) {
             return Ok(());
         }
@@ -198,7 +198,7 @@ impl Engine {
         self.check("multiply", b)?;
         check_same_keys("multiply", a.key, b.key)?;
         if a.exponent != b.exponent {
-            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
+            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slot_ring.prime(), ct.exponent);
             return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });
         }
         let product = self.rules.product(&a.metadata(), &b.metadata());
@@ -241,7 +241,7 @@ impl Engine {
     /// [`crate::Evaluator::divide_by_p`], without a copy.
     pub(super) fn divided_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
         self.check("divide by p", &a)?;
-        let p = self.slots.prime();
+        let p = self.slot_ring.prime();
         if a.exponent < 2 {
             return Err(Error::NotDivisible { prime: p, exponent: a.exponent });
         }

@@ -22,7 +22,7 @@ pub const MARGIN_BITS: f64 = 1e-8;
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(super) context: Arc<Context>,
-    pub(super) slots: Arc<SlotRing>,
+    pub(super) slot_ring: Arc<SlotRing>,
     pub(super) scheme: Scheme,
     pub(super) rules: Arc<NoiseRules>,
     pub(super) keys: Arc<EvaluationKeys>,
@@ -86,8 +86,8 @@ impl Engine {
         }
         context.params().check_plaintext_prime(slots.prime())?;
         let rules = Arc::new(NoiseRules::new(context.params(), slots.prime(), slots.modulus().exponent()));
-        let (slots, events) = (Arc::clone(slots), Arc::default());
-        Ok(Self { context, slots, scheme, rules, keys, refresher: None, events })
+        let (slot_ring, events) = (Arc::clone(slots), Arc::default());
+        Ok(Self { context, slot_ring, scheme, rules, keys, refresher: None, events })
     }
 
     /// The context of keys and ciphertexts.
@@ -150,11 +150,11 @@ impl Engine {
     }
 
     pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
-        ct.check(operation, &self.context, self.keys.key_id(), self.scheme, &self.slots)
+        ct.check(operation, &self.context, self.keys.key_id(), self.scheme, &self.slot_ring)
     }
 
     pub(crate) fn check_plaintext(&self, operation: &'static str, plaintext: &Plaintext) -> Result<()> {
-        plaintext.check_ring(&self.slots, operation)
+        plaintext.check_ring(&self.slot_ring, operation)
     }
 
     /// Gives back a result whose noise bound still allows decryption.

@@ -19,7 +19,7 @@ use crate::schemes::refreshing::AutoRefresh;
 
 impl Evaluator for Engine {
     fn slot_ring(&self) -> &Arc<SlotRing> {
-        &self.slots
+        &self.slot_ring
     }
 
     fn top_level(&self) -> usize {
@@ -29,7 +29,7 @@ impl Evaluator for Engine {
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Constant> {
         self.check_plaintext("prepare", constant)?;
         self.check_level(level)?;
-        let modulus = self.slots.modulus();
+        let modulus = self.slot_ring.modulus();
         let lifted = self.centred_lift(constant, 1, modulus.exponent());
         let norm = Bound::of(norm::public_norm(self.context.ring().shape(), &lifted));
         let values = Values::of_signed(self.context.ring(), &self.context.covering_basis(level), &lifted);
@@ -43,7 +43,7 @@ impl Evaluator for Engine {
         constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
     ) -> Result<Vec<Constant>> {
         self.check_level(level)?;
-        let (ring, modulus) = (self.context.ring(), self.slots.modulus());
+        let (ring, modulus) = (self.context.ring(), self.slot_ring.modulus());
         let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, (Bound, Content))>> {
             let mut lifted = Vec::with_capacity(numbers.len());
             let mut contents = Vec::with_capacity(numbers.len());
@@ -119,7 +119,7 @@ impl Evaluator for Engine {
         self.check("reduce the plaintext modulus", a)?;
         Limits::between(1, a.exponent).check("the exponent of a smaller plaintext modulus", exponent)?;
         let mut out = a.clone();
-        let scale = self.slots.prime().pow(out.exponent - exponent);
+        let scale = self.slot_ring.prime().pow(out.exponent - exponent);
         if self.scheme == Scheme::Bfv && scale > 1 {
             out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(scale)));
         }
@@ -131,18 +131,18 @@ impl Evaluator for Engine {
     // of BGV nothing changes, of BFV the scalar that makes ε of the phase.
     fn raise_exponent(&self, a: &Ciphertext, exponent: u32) -> Result<Ciphertext> {
         self.check("raise the plaintext modulus", a)?;
-        let most = self.slots.modulus().exponent();
+        let most = self.slot_ring.modulus().exponent();
         Limits::between(a.exponent, most).check("the exponent of a larger plaintext modulus", exponent)?;
         if exponent == a.exponent {
             return Ok(a.clone());
         }
         let mut out = a.clone();
-        let scale = self.slots.prime().pow(exponent - out.exponent);
+        let scale = self.slot_ring.prime().pow(exponent - out.exponent);
         if self.scheme == Scheme::Bfv {
             out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(scale))));
         }
         out.exponent = exponent;
-        out.content = Content::any(&self.slots);
+        out.content = Content::any(&self.slot_ring);
         Ok(out)
     }
 
@@ -154,9 +154,9 @@ impl Evaluator for Engine {
     fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let product = |a: &Ciphertext| {
             self.check("multiply by p", a)?;
-            let most = self.slots.modulus().exponent();
+            let most = self.slot_ring.modulus().exponent();
             Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
-            let (before, p) = (self.capacity(a), self.slots.prime());
+            let (before, p) = (self.capacity(a), self.slot_ring.prime());
             let mut out = a.clone();
             if self.scheme == Scheme::Bgv {
                 out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(p)));

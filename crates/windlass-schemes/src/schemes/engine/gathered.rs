@@ -72,7 +72,7 @@ impl Engine {
 
     /// The terms of [`Self::divided_out`], products in three parts.
     fn terms_of<'a>(&self, x: &'a Ciphertext, subtrahends: &[Subtrahend<'a, Self>]) -> Result<Vec<Gathered<'a>>> {
-        let prime = self.slots.prime();
+        let prime = self.slot_ring.prime();
         if x.exponent as usize <= subtrahends.len() {
             return Err(Error::NotDivisible { prime, exponent: x.exponent });
         }
@@ -116,7 +116,7 @@ impl Engine {
         let weight = q.reduce_i64(weight);
         match self.scheme {
             Scheme::Bgv => {
-                let inverse = q.inv(q.reduce(self.slots.prime()));
+                let inverse = q.inv(q.reduce(self.slot_ring.prime()));
                 (0..divisions).fold(weight, |x, _| q.mul(x, inverse))
             }
             Scheme::Bfv => weight,

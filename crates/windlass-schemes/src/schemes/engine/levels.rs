@@ -73,7 +73,7 @@ impl Engine {
         if a.exponent == b.exponent {
             return Ok(());
         }
-        let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
+        let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slot_ring.prime(), ct.exponent);
         Err(Error::ContextMismatch { operation, left: describe(a), right: describe(b) })
     }
 

@@ -19,7 +19,7 @@ impl Engine {
         debug_assert!(terms.iter().all(|(ct, _)| ct.parts.len() == 2), "products are relinearised before");
         let scale = |ct: &Ciphertext| match self.scheme {
             Scheme::Bgv => 1,
-            Scheme::Bfv => self.slots.prime().pow(ct.exponent - exponent),
+            Scheme::Bfv => self.slot_ring.prime().pow(ct.exponent - exponent),
         };
         let list: Vec<&Ciphertext> = terms.iter().map(|(ct, _)| *ct).collect();
         self.raised_parts(&list, |j, q| q.mul(q.reduce(scale(terms[j].0)), q.reduce_i64(terms[j].1)))

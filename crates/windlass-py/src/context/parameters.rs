@@ -1,0 +1,270 @@
+//! Contexts from parameters: planned, named, or out of a file.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use windlass::bootstrap::approximate::RefreshSpec;
+
+use crate::error::{of_file, raise};
+use crate::for_circuits::asked;
+use crate::natural::Natural;
+use crate::parameters::{Asked, of_all_sets, scheme_of, secure};
+use crate::planning;
+use crate::runtime::quick;
+use crate::setting::{Kind, PyContext, Setting, state};
+
+#[pymethods]
+impl PyContext {
+    /// Chooses the smallest parameters for a computation with integers.
+    ///
+    /// Parameters
+    /// ----------
+    /// modulus : int
+    ///     The plaintext modulus, a power of a prime below 2**45.
+    ///
+    ///     **Warning.** Integers are computed modulo it. A result that is too large wraps around
+    ///     without an error.
+    /// depth : int, optional
+    ///     Multiplications of ciphertexts in sequence; 1 by default.
+    /// slots : int
+    ///     The minimum number of slots of a ciphertext.
+    /// scheme : str
+    ///     ``"BGV"`` or ``"BFV"``.
+    /// linear_maps : int, optional
+    ///     Products with plaintext matrices or vectors in sequence, in addition to the
+    ///     multiplications; 1 by default.
+    /// capacity : float
+    ///     Bits of capacity that must be left after these.
+    /// security : float
+    ///     Bits of security, at least 128.
+    /// m : int, optional
+    ///     The cyclotomic index; by default the planner chooses it.
+    /// unlimited : bool
+    ///     Choose parameters that bootstrap, for circuits of any depth; ``depth`` is then ignored.
+    /// max_key_bytes : int, optional
+    ///     The maximum bytes of one switching key in memory.
+    /// progress : bool or callable, optional
+    ///     ``False`` shows no progress bar; a callable is called with (done, count). Only
+    ///     ``unlimited`` takes long: a minute or more if neither a named set nor a power of two has
+    ///     enough slots and composite rings are searched.
+    /// for_ : sequence, optional
+    ///     Instead of ``depth`` and ``linear_maps``: the steps of the computation in order. A step
+    ///     is a matrix (an array of two dimensions), a polynomial of ``numpy.polynomial``, a number
+    ///     of products, or a circuit or layer of another context of integers.
+    ///
+    /// Returns
+    /// -------
+    /// Context
+    ///
+    /// Raises
+    /// ------
+    /// NoParameters
+    ///     If no parameters suffice; the message says what the last candidate lacked.
+    /// ParameterError
+    ///     If an argument is out of range, such as a modulus that is not a power of a prime or
+    ///     security below 128.
+    ///
+    /// Warns
+    /// -----
+    /// FewSlotsWarning
+    ///     If ``slots`` is not given and the ring has fewer than one slot for a thousand
+    ///     coefficients.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> wl.Context.plan(modulus=2**8, depth=2, scheme="BFV").modulus
+    /// 256
+    #[staticmethod]
+    #[pyo3(signature = (*, modulus=Natural(65537), depth=None, slots=Natural(1), scheme="BGV", linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None, for_=None), text_signature = "(*, modulus=65537, depth=None, slots=1, scheme='BGV', linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None, for_=None)")]
+    fn plan(
+        py: Python<'_>,
+        modulus: Natural,
+        depth: Option<Natural>,
+        slots: Natural,
+        scheme: &str,
+        linear_maps: Option<Natural>,
+        capacity: f64,
+        security: f64,
+        m: Option<Natural>,
+        unlimited: bool,
+        max_key_bytes: Option<Natural>,
+        progress: Option<&Bound<'_, PyAny>>,
+        for_: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes, for_ };
+        let spec = asked.spec(py)?;
+        Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
+    }
+
+    /// Takes a named parameter set; :func:`windlass.presets` lists the names.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     The name.
+    ///
+    ///     **Warning.** Sets with ``insecure`` in their name are for tests. Sets with ``paper``
+    ///     repeat published parameters, most of them near 80 bits of security. All others have at
+    ///     least 128 bits.
+    /// scheme : str, optional
+    ///     ``"BGV"`` (by default) or ``"BFV"``. Sets with ``refresh`` in their name are of CKKS, with
+    ///     refreshes (:meth:`bootstrapping`), and have no other scheme.
+    ///
+    /// Raises
+    /// ------
+    /// UnknownName
+    ///     If there is no such set; its attribute ``known`` lists all names.
+    /// ParameterError
+    ///     If the set is not one of this scheme.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> wl.Context.preset("insecure_toy_256").slots
+    /// 128
+    /// >>> wl.Context.preset("insecure_toy_refresh_1024").scheme
+    /// 'CKKS'
+    #[staticmethod]
+    #[pyo3(signature = (name, *, scheme=None))]
+    fn preset(py: Python<'_>, name: String, scheme: Option<&str>) -> PyResult<Self> {
+        let scheme = scheme_of(py, &name, scheme)?;
+        let setting = quick(py, || {
+            let state = match scheme {
+                Some(scheme) => state(&[("preset", name), ("scheme", scheme.to_string())]),
+                None => state(&[("ckks", RefreshSpec::preset(&name)?.to_json())]),
+            };
+            Setting::from_state(&state).map_err(of_all_sets)
+        })?;
+        Ok(Self { setting })
+    }
+
+    /// Chooses parameters for real and complex numbers (CKKS) with 128 bits of security.
+    ///
+    /// Parameters
+    /// ----------
+    /// depth : int, optional
+    ///     Products in sequence with ciphertexts, matrices, vectors, and numbers that are not
+    ///     integers; 2 by default. ``.depth`` of a polynomial, a layer or a shift is its depth.
+    /// scale_bits : int
+    ///     log2 of the scale, 25 to 50. Numbers keep about ``scale_bits - 15`` bits after the
+    ///     point.
+    /// value_bits : int
+    ///     Values may grow to almost 2**value_bits; at most 850.
+    /// slots : int
+    ///     The minimum number of slots of a ciphertext.
+    /// for_ : sequence, optional
+    ///     Instead of ``depth``: the steps of the computation in order. A step is a matrix (an
+    ///     array of two dimensions), a polynomial of ``numpy.polynomial``, a number of products, or
+    ///     a circuit or layer of another CKKS context. A level is added where a step must clear
+    ///     what the steps before it leave in the slots beside the entries.
+    ///
+    /// Raises
+    /// ------
+    /// NoParameters
+    ///     If no ring of the security tables suffices.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, windlass as wl
+    /// >>> wl.Context.approximate(depth=2).scheme
+    /// 'CKKS'
+    /// >>> sigmoid = np.polynomial.Chebyshev.interpolate(lambda x: 1 / (1 + np.exp(-x)), 7, [-8, 8])
+    /// >>> wl.Context.approximate(for_=[np.ones((2, 3)), sigmoid]).depth
+    /// 6
+    #[staticmethod]
+    #[pyo3(signature = (*, depth=None, scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1), for_=None), text_signature = "(*, depth=None, scale_bits=40, value_bits=16, slots=1, for_=None)")]
+    fn approximate(
+        py: Python<'_>,
+        depth: Option<Natural>,
+        scale_bits: Natural,
+        value_bits: Natural,
+        slots: Natural,
+        for_: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
+        let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.products() as u64));
+        let setting = quick(py, || {
+            let spec = secure(depth, scale_bits, value_bits, slots)?;
+            Setting::from_state(&state(&[("ckks", spec.to_json())]))
+        })?;
+        Ok(Self { setting })
+    }
+
+    /// Reads the parameters from a file that :meth:`save` or ``windlass params plan --out`` wrote.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     A file of JSON.
+    ///
+    /// Raises
+    /// ------
+    /// FileError
+    ///     If the file does not hold parameters.
+    /// InsecureParameters
+    ///     If the file calls the set secure, but its security is below 128 bits.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "parameters.json"
+    /// >>> context.save(path)
+    /// >>> wl.Context.from_file(path).slots
+    /// 128
+    #[staticmethod]
+    fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let text = parameter_text(&path).map_err(|error| of_file(py, raise(py, error.into()), &path))?;
+        let setting = quick(py, || {
+            let is_ckks = text.contains("windlass_ckks_parameters") || RefreshSpec::is_json(&text);
+            let field = if is_ckks { "ckks" } else { "parameters" };
+            Setting::from_state(&state(&[(field, text)]))
+        })
+        .map_err(|error| of_file(py, error, &path))?;
+        Ok(Self { setting })
+    }
+
+    /// Writes the parameters to a new JSON file, which the command line also reads.
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     If the file exists; it is not changed.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "parameters.json"
+    /// >>> context.save(path)
+    /// >>> wl.Context.from_file(path).slots
+    /// 128
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let json = self.parameters_json();
+        windlass::wire::write_new(&path, json.as_bytes(), windlass::wire::Access::Public)
+            .map_err(|error| of_file(py, raise(py, error.into()), &path))
+    }
+
+    /// The parameters as JSON.
+    fn parameters_json(&self) -> String {
+        match &self.setting.kind {
+            Kind::Exact(context) => context.params().to_json(),
+            Kind::Approximate(context) => context.to_json(),
+        }
+    }
+}
+
+/// Parameters in text are no longer than this.
+const LONGEST: u64 = 1 << 16;
+
+/// The text of a file of parameters, cut one byte beyond the longest that is read: a longer one is refused
+/// as such.
+fn parameter_text(path: &Path) -> Result<String, windlass::wire::WireError> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(LONGEST + 1).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
