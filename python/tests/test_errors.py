@@ -62,11 +62,23 @@ def test_missing_galois_keys(toy: World) -> None:
     assert str(caught.value.elements[0]) in str(caught.value)
     assert caught.value.needed_by
     assert not caught.value.relinearisation
-    uses: list[Callable[[], object]] = [x.sum, lambda: x.roll(1), lambda: x @ np.ones(9, int)]
-    for use in uses:
+    # Of what an operator makes by itself the message names the call that makes the keys.
+    uses: list[tuple[str, Callable[[], object]]] = [
+        ("sum()", x.sum),
+        ("roll(9, 1)", lambda: x.roll(1)),
+        ("sum()", lambda: x @ np.ones(9, int)),
+        ("linear(W.T)", lambda: x @ np.ones((9, 4), int)),
+        ("linear(W)", lambda: np.ones((4, 9), int) @ x),
+    ]
+    for call, use in uses:
         with pytest.raises(wl.MissingGaloisKey) as caught:
             use()
         assert caught.value.elements
+        assert f"context.generate_keys(context.{call}, ...)" in str(caught.value)
+    multiplies = toy.client.generate_server(toy.context.products(), progress=False)
+    y = multiplies.receive(toy.client.encrypt(np.ones(9, int)))
+    with pytest.raises(wl.MissingGaloisKey, match=r"generate_keys\(context\.inner_product\(9\)"):
+        y @ y
     # With those keys, and no others, it runs.
     enough = toy.client.generate_server(toy.context.keys(layer.required_keys), progress=False)
     product = layer @ enough.receive(toy.client.encrypt(np.ones(9, int)))
@@ -91,8 +103,9 @@ def test_missing_relinearisation_key(toy: World) -> None:
             use()
         assert isinstance(caught.value, wl.MissingKeys)
     # The call that makes the key, as it is in Python.
-    with pytest.raises(wl.MissingRelinearisationKey, match=r"generate_keys\(context\.products\(\)"):
-        x * x
+    for use in uses[:-1]:
+        with pytest.raises(wl.MissingRelinearisationKey, match=r"context\.(products|inner_product)\("):
+            use()
     with pytest.raises(wl.MissingKeys) as missing:
         toy.context.equal()(x, x)
     assert missing.value.relinearisation or isinstance(missing.value, wl.MissingRelinearisationKey)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass::wire::{KeyId, WireError, hex};
+use windlass::wire::{KeyId, WireError, prefixes};
 
 use crate::report::{printable, shortened};
 
@@ -19,8 +19,8 @@ pub enum CliError {
     },
     /// Two files of different key pairs.
     #[error(
-        "{}: it belongs to another key pair than {} ({}... and {}...); use files of one key generation",
-        path.display(), other.display(), hex(&names[0].0[..6]), hex(&names[1].0[..6])
+        "{}: it belongs to another key pair than {} ({}), or is damaged; use files of one key generation, or copy it again",
+        path.display(), other.display(), prefixes(&names[0].0, &names[1].0, 6).map(|name| name + "...").join(" and ")
     )]
     OtherKeyPair {
         /// One file.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use windlass::lookup::Lookup;
-use windlass::wire::{WireContext, hex};
+use windlass::wire::{WireContext, prefixes};
 use windlass::{Context, Params, Scheme};
 
 use crate::args::{DEFAULT_PARAMETERS, SourceArgs};
@@ -103,8 +103,8 @@ impl Session {
         if *schema == expected {
             return Ok(());
         }
-        let short = |hash: &[u8]| hex(&hash[..4]);
-        Err(CliError::OtherTable { path: path.into(), found: short(schema), expected: short(&expected) })
+        let [found, expected] = prefixes(schema, &expected, 4);
+        Err(CliError::OtherTable { path: path.into(), found, expected })
     }
 
     /// λ in bits, rounded down to a tenth: what is printed is never more than what is claimed.

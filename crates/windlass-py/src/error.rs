@@ -190,6 +190,27 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
+/// The same error where an operator made the circuit that lacks keys: it names the call that makes the circuit
+/// for `generate_keys`.
+pub fn made_by(py: Python<'_>, error: PyErr, call: &str) -> PyErr {
+    const UNNAMED: &str = "name it when the keys are made: context.generate_keys(circuit, ...)";
+    let text = error.value(py).to_string();
+    let named = format!("name {call} when the keys are made: context.generate_keys({call}, ...)");
+    if text.contains(UNNAMED) {
+        said_otherwise(py, error, &text.replace(UNNAMED, &named))
+    } else {
+        error
+    }
+}
+
+/// The same error with another message.
+pub fn said_otherwise(py: Python<'_>, error: PyErr, message: &str) -> PyErr {
+    match error.value(py).setattr("args", (message,)) {
+        Ok(()) => error,
+        Err(other) => other,
+    }
+}
+
 /// The same error with the name of the file that it is about.
 pub fn of_file(py: Python<'_>, error: PyErr, path: &std::path::Path) -> PyErr {
     // Where the module of errors could not be imported, for want of memory, the error is Python's own.
