@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -602,3 +603,50 @@ def test_products_that_are_left(toy: World) -> None:
         x * x
     # Known without a server as well.
     assert toy.client.encrypt([2, 3]).depth_left == depth
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: wl.Context.approximate(value_bits=0), "value_bits is 0, but must be between 1"),
+        (lambda: wl.Context.approximate(depth=100), "depth 100 with scale_bits 40 needs"),
+        (lambda: wl.Context.plan(security=1e9), "security is 1e9, but must be at most 256"),
+        (lambda: wl.Context.plan(security=256, m=2048), "use a larger ring, or ask for less"),
+        (lambda: wl.Context.plan(slots=10**9), "none has more than 131072; ask for fewer slots"),
+        (lambda: wl.Context.plan(slots=10**9, unlimited=True), "ask for fewer slots"),
+        (lambda: wl.Context.plan(max_key_bytes=1), "but 1 are allowed; allow larger keys"),
+        (lambda: wl.Context.plan(depth=-1), "depth: the number is -1, but must be in"),
+        (lambda: wl.Context.plan(slots=-5), "slots: the number is -5"),
+        (lambda: wl.Context.approximate(scale_bits=-5), "scale_bits: the number is -5"),
+        (lambda: wl.Context.preset("insecure_toy_256").roll(-3, 1), "length: the number is -3"),
+        (lambda: wl.Context.preset("insecure_toy_256").roll(10, 10**30), "shift: the number is 1"),
+        (lambda: wl.Context.preset("insecure_toy_256").sum(1 << 70), "length: the number is"),
+    ],
+)
+def test_numbers_are_refused_in_the_words_of_python(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(wl.ParameterError) as caught:
+        make()
+    message = str(caught.value)
+    assert told in message
+    for word in ("::", "base prime", "enlarge the ring", "ternary secret", "rescalings"):
+        assert word not in message
+    assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+def test_other_notes_stay_notes() -> None:
+    error = wl.WindlassError("what happened")
+    error.add_note("while processing 'length'")
+    assert str(error) == "length: what happened"
+    error.add_note("while processing 'length'")
+    error.add_note("seen in a test")
+    assert str(error) == "length: what happened"
+    assert getattr(error, "__notes__", ["seen in a test"]) == ["seen in a test"]
+
+
+def test_keys_that_a_plan_may_not_use(toy: World) -> None:
+    with pytest.raises(wl.MissingGaloisKey, match=r"add it to keys=\[\.\.\.\], or leave keys out") as caught:
+        toy.context.linear(np.ones((5, 5), int), keys=[0])
+    assert "::" not in str(caught.value)
+    for matrix in (np.ones(3, int), np.ones((1, 2, 2), int)):
+        with pytest.raises(wl.ShapeError, match=r"not \("):
+            toy.context.linear(matrix)

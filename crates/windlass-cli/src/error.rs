@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use windlass::wire::{KeyId, WireError, prefixes};
 
 use crate::report::{printable, shortened};
+use crate::words::in_commands;
 
 /// Every failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -475,7 +476,7 @@ pub enum CliError {
     #[error("{0}")]
     Usage(String),
     /// A parameter file says what no set of parameters can be.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), in_commands(source))]
     Parameters {
         /// The file.
         path: PathBuf,
@@ -483,7 +484,7 @@ pub enum CliError {
         source: windlass::Error,
     },
     /// The library refused.
-    #[error(transparent)]
+    #[error("{}", in_commands(.0))]
     Windlass(#[from] windlass::Error),
 }
 

@@ -12,6 +12,7 @@ use crate::error::{CliError, Result};
 use crate::report::{print_message, rounded_down, shortened};
 use crate::schema::{Parameters, Schema};
 use crate::table::Table;
+use crate::words::in_commands;
 
 /// Below this many bits a schema's parameters are refused.
 pub const SECURE_BITS: f64 = 128.0;
@@ -133,7 +134,7 @@ fn of_schema(path: &Path, error: CliError) -> CliError {
         CliError::Windlass(windlass::Error::UnknownName { given, .. }) => {
             CliError::SchemaParameters { path, reason: format!("there is no parameter set '{}'", shortened(&given)) }
         }
-        CliError::Windlass(error) => CliError::SchemaParameters { path, reason: error.to_string() },
+        CliError::Windlass(error) => CliError::SchemaParameters { path, reason: in_commands(error) },
         other => other,
     }
 }

@@ -21,7 +21,7 @@ use crate::function_recipe::{RealRecipe, recipe};
 use crate::handle::ServerKind;
 use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, Matrix, PyLinear, check_filter};
-use crate::natural::Natural;
+use crate::natural::{Natural, Whole};
 use crate::needs::{PyKeys, check_keys, requests};
 use crate::numbers::{Slice, integers, values};
 use crate::parameters::{Asked, describe_approximate, loads, of_all_sets, scheme_of, secure};
@@ -480,14 +480,14 @@ impl PyContext {
     /// >>> client, server = context.generate_keys(context.roll(4, 1))
     /// >>> client.decrypt(server.receive(client.encrypt([1, 2, 3, 4])).roll(1))
     /// array([4, 1, 2, 3])
-    fn roll(&self, py: Python<'_>, length: Natural, shift: i64) -> PyResult<PyLinear> {
+    fn roll(&self, py: Python<'_>, length: Natural, shift: Whole) -> PyResult<PyLinear> {
         let length = length.0 as usize;
         if length == 0 {
             return Err(plain(py, "ShapeError", "a vector without entries has no shift"));
         }
         crate::matrix::check_shift(py, &self.setting, length)?;
         let setting = Arc::clone(&self.setting);
-        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift))? })
+        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift.0))? })
     }
 
     /// Plans a convolution of vectors with public real numbers (CKKS), as ``numpy.convolve``. It takes
@@ -891,11 +891,11 @@ impl PyContext {
     /// >>> client, server = context.generate_keys(absolute)
     /// >>> client.decrypt(absolute(server.receive(client.encrypt([-3, 0, 4]))))
     /// array([3, 0, 4])
-    #[pyo3(signature = (table, *, start=0))]
-    fn table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, start: i64) -> PyResult<PyCircuit> {
+    #[pyo3(signature = (table, *, start=Whole(0)), text_signature = "($self, table, *, start=0)")]
+    fn table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, start: Whole) -> PyResult<PyCircuit> {
         self.exact(py, "a table")?;
         let values = integers(table, "table")?;
-        PyCircuit::make(py, &self.setting, Recipe::Table { values, start })
+        PyCircuit::make(py, &self.setting, Recipe::Table { values, start: start.0 })
     }
 
     /// Plans the power ``x**exponent`` in every slot.
@@ -1036,9 +1036,9 @@ impl PyContext {
         partition: Option<&str>,
         front_end: Option<&str>,
         keys: Option<&str>,
-        max_keys: Option<usize>,
+        max_keys: Option<Natural>,
     ) -> PyResult<PyBootstrapping> {
-        let most = max_keys.map(|most| most.to_string());
+        let most = max_keys.map(|most| most.0.to_string());
         let names = [digits, unpacking, transform, partition, front_end, keys, most.as_deref()];
         let names = names.map(|name| name.map(str::to_owned));
         PyBootstrapping::make(py, &self.setting, packed, names)

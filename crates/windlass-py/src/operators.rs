@@ -146,9 +146,7 @@ pub fn matmul_from_left(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<
     }
     match array.shape() {
         [length] if *length == a.layout.length => matmul(a, other),
-        [_, length] if *length == a.layout.length => {
-            product(py, a, other, "context.linear(W)")
-        }
+        [_, length] if *length == a.layout.length => product(py, a, other, "context.linear(W)"),
         shape => Err(no_product(py, shape, &a.layout.dims)),
     }
 }

@@ -266,7 +266,9 @@ mod tests {
         for place in [12, 20, 43] {
             let mut damaged = bytes.clone();
             damaged[place] ^= 1;
-            let WireError::OtherContext { found, expected: own } = error(&damaged, &expected()) else { panic!("{place}") };
+            let WireError::OtherContext { found, expected: own } = error(&damaged, &expected()) else {
+                panic!("{place}")
+            };
             assert_ne!(found, own);
             let told = error(&damaged, &expected()).to_string();
             assert!(told.contains("damaged") && told.contains(&found) && told.contains(&own), "{told}");

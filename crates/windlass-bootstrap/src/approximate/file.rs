@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use windlass_schemes::error::{Error, Result, WireError};
+use windlass_schemes::json::from_json;
 use windlass_schemes::schemes::ckks::{assurance_in_words, assurance_of};
 
 use super::spec::RefreshSpec;
@@ -94,7 +95,7 @@ impl RefreshSpec {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
         }
-        let file: RefreshFile = serde_json::from_str(text).map_err(wrong)?;
+        let file: RefreshFile = from_json(text.as_bytes()).map_err(wrong)?;
         if file.windlass_ckks_refresh != VERSION {
             let found = file.windlass_ckks_refresh.try_into().unwrap_or(u16::MAX);
             return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());

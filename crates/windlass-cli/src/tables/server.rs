@@ -68,7 +68,7 @@ pub fn prepare(
     stages: &mut Stages,
 ) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
-    Table::check_room(dir, rows, wish)?;
+    Table::check_wish(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let public = oprf.as_deref().map(|oprf| oprf.key.public());
         let mut plan = plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), wish)?;

@@ -8,6 +8,12 @@ use windlass_rlwe::{Limits, RlweParams};
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 
+/// The largest λ that an estimate gives, in bits.
+const MOST_SECURITY: f64 = 256.0;
+
+/// The largest ring dimension of the security tables.
+const MOST_COEFFICIENTS: u64 = 1 << 17;
+
 /// What a parameter set must be able to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParamSpec {
@@ -80,6 +86,7 @@ impl ParamSpec {
         secure
             .with("since smaller security exists only in presets named insecure or paper")
             .check("security", self.security)?;
+        Limits::at_most(MOST_SECURITY).with("the most that any estimate claims").check("security", self.security)?;
         if !self.security.is_finite() {
             return Err(Limits::only("a finite number of bits").refuse("security", self.security).into());
         }
@@ -95,6 +102,24 @@ impl ParamSpec {
         }
         // The ring layer says what is wrong with an index, and what to take instead.
         self.m.map(Shape::new).transpose().map_err(RingError::from)?;
-        Ok(())
+        match self.too_many_slots() {
+            Some(reason) => Err(Error::NoParameters { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// Why no ring of the tables has as many slots, by a bound that takes no search.
+    ///
+    /// A ring of φ(m) slots of degree d has p^d = 1 modulo m, hence φ(m) < p^d: at most min(p^d, 2^17)/d slots.
+    fn too_many_slots(&self) -> Option<String> {
+        let most_of_degree = |d: u32| {
+            self.p.checked_pow(d).map_or(MOST_COEFFICIENTS, |power| power.min(MOST_COEFFICIENTS)) / u64::from(d)
+        };
+        let most = (1..=17).map(most_of_degree).max().unwrap_or(0);
+        (self.slots as u64 > most).then(|| {
+            let (p, wanted) = (self.p, self.slots);
+            let prime = if most < MOST_COEFFICIENTS { " or a prime that is 1 modulo a large power of two (65537, 786433)" } else { "" };
+            format!("no ring of the security tables has {wanted} slots modulo {p}, and none has more than {most}; ask for fewer slots{prime}")
+        })
     }
 }

@@ -6,6 +6,7 @@ use windlass_rlwe::{Assurance, SecretDistribution};
 use super::context::{CkksSpec, RefreshLevel};
 use crate::error::WireError;
 use crate::error::{Error, Result};
+use crate::json::from_json;
 
 /// The longest text that is read: generous for a chain of a thousand primes.
 const MOST_BYTES: u64 = 1 << 16;
@@ -114,7 +115,7 @@ impl CkksSpec {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
         }
-        let file: CkksFile = serde_json::from_str(text).map_err(wrong)?;
+        let file: CkksFile = from_json(text.as_bytes()).map_err(wrong)?;
         if file.windlass_ckks_parameters != VERSION {
             let found = file.windlass_ckks_parameters.try_into().unwrap_or(u16::MAX);
             return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
