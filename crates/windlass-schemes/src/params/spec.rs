@@ -110,15 +110,15 @@ impl ParamSpec {
 
     /// Why no ring of the tables has as many slots, by a bound that takes no search.
     ///
-    /// A ring of φ(m) slots of degree d has p^d = 1 modulo m, hence φ(m) < p^d: at most min(p^d, 2^17)/d slots.
+    /// A slot degree of d means p^d = 1 modulo m, hence φ(m) < p^d: there are at most min(p^d − 1, 2^17)/d slots.
     fn too_many_slots(&self) -> Option<String> {
         let most_of_degree = |d: u32| {
-            self.p.checked_pow(d).map_or(MOST_COEFFICIENTS, |power| power.min(MOST_COEFFICIENTS)) / u64::from(d)
+            self.p.checked_pow(d).map_or(MOST_COEFFICIENTS, |power| (power - 1).min(MOST_COEFFICIENTS)) / u64::from(d)
         };
         let most = (1..=17).map(most_of_degree).max().unwrap_or(0);
         (self.slots as u64 > most).then(|| {
             let (p, wanted) = (self.p, self.slots);
-            let prime = if most < MOST_COEFFICIENTS { " or a prime that is 1 modulo a large power of two (65537, 786433)" } else { "" };
+            let prime = if wanted as u64 <= MOST_COEFFICIENTS { " or a prime that is 1 modulo a large power of two (786433)" } else { "" };
             format!("no ring of the security tables has {wanted} slots modulo {p}, and none has more than {most}; ask for fewer slots{prime}")
         })
     }

@@ -82,9 +82,9 @@ fn long_bodies_and_odd_requests_are_refused_before_they_are_read() {
     let refused = asker.ask(&rows(20)).unwrap_err().to_string();
     assert!(refused.contains("longer than this table allows"), "{refused}");
     assert!(refused.contains("a request for 2 rows"), "{refused}");
-    // A question far above the limit is heard as well: it has more than ten MiB.
-    let long = rows(2000);
-    assert!(asker.question(&long).unwrap().len() > 10 << 20);
+    // A question far above the limit is heard as well: it has more than nine MiB.
+    let long = rows(1000);
+    assert!(asker.question(&long).unwrap().len() > 9 << 20);
     let refused = asker.ask(&long).unwrap_err().to_string();
     assert!(refused.contains("a request for 2 rows"), "{refused}");
     // One row too many.
