@@ -105,7 +105,9 @@ def test_missing_relinearisation_key(toy: World) -> None:
         assert isinstance(caught.value, wl.MissingKeys)
     # The call that makes the key, as it is in Python.
     for use in uses[:-1]:
-        with pytest.raises(wl.MissingRelinearisationKey, match=r"context\.(products|inner_product)\("):
+        with pytest.raises(
+            wl.MissingRelinearisationKey, match=r"context\.(products|inner_product)\("
+        ):
             use()
     with pytest.raises(wl.MissingKeys) as missing:
         toy.context.equal()(x, x)
@@ -644,7 +646,9 @@ def test_other_notes_stay_notes() -> None:
 
 
 def test_keys_that_a_plan_may_not_use(toy: World) -> None:
-    with pytest.raises(wl.MissingGaloisKey, match=r"add it to keys=\[\.\.\.\], or leave keys out") as caught:
+    with pytest.raises(
+        wl.MissingGaloisKey, match=r"add it to keys=\[\.\.\.\], or leave keys out"
+    ) as caught:
         toy.context.linear(np.ones((5, 5), int), keys=[0])
     assert "::" not in str(caught.value)
     for matrix in (np.ones(3, int), np.ones((1, 2, 2), int)):

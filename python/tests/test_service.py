@@ -106,7 +106,11 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "early":
             # The body is not read at all.
             self.close_connection = True
-            return self.refuse(413, "too-large")
+            self.refuse(413, "too-large")
+        else:
+            self.answer(fault)
+
+    def answer(self, fault: str) -> None:
         query, name = self.body(), self.path.partition("keys=")[2]
         self.server.seen.append(fault or "POST")
         if fault == "evicted":

@@ -190,7 +190,8 @@ def test_ports_are_checked() -> None:
 
 def test_a_table_that_is_there_keeps_its_layout(tmp_path: Path) -> None:
     place = tmp_path / "table"
-    table = wl.Table.from_items(ROWS, directory=place)
+    rows = {f"k{number}": b"x" * 100 for number in range(300)}
+    table = wl.Table.from_items(rows, directory=place)
     limits: list[tuple[str, dict[str, int]]] = [
         ("tags of keys", {"tag_bits": 64}),
         ("evaluation keys", {"most_keys": 1000}),
@@ -199,7 +200,7 @@ def test_a_table_that_is_there_keeps_its_layout(tmp_path: Path) -> None:
     ]
     for told, limit in limits:
         with pytest.raises(wl.ParameterError, match=told):
-            wl.Table.from_items(ROWS, directory=place, **limit)  # type: ignore[arg-type]
+            wl.Table.from_items(rows, directory=place, **limit)  # type: ignore[arg-type]
         with pytest.raises(wl.ParameterError, match=f"leave out {next(iter(limit))}"):
-            wl.Table.from_items(ROWS, like=table.schema, **limit)  # type: ignore[arg-type]
-    assert wl.Table.from_items(ROWS, directory=place, tag_bits=128).schema == table.schema
+            wl.Table.from_items(rows, like=table.schema, **limit)  # type: ignore[arg-type]
+    assert wl.Table.from_items(rows, directory=place, tag_bits=128).schema == table.schema

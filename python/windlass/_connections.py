@@ -280,8 +280,9 @@ class Requests(BaseHTTPRequestHandler):
             self._refuse(Problem("failed", type(error).__name__))
 
     def _body(self, most: int, *, keep: bool, rows: int | None = None) -> bytes:
-        """The body of a request, of at most `most` bytes (those of `rows` rows); nothing of it
-        unless `keep`.
+        """The body of a request, of at most `most` bytes; nothing of it unless `keep`.
+
+        The refusal of a longer one says how many rows have as many bytes.
         """
         length, kept = self._unread, bytearray()
         if length > most:
@@ -302,8 +303,10 @@ class Requests(BaseHTTPRequestHandler):
         return bytes(kept)
 
     def _throw_rest_away(self) -> None:
-        """Reads the rest of a refused body: most clients read the response when they have sent
-        everything, and one who is cut off while sending hears nothing.
+        """Reads the rest of a refused body.
+
+        Most clients read the response when they have sent everything, and one who is cut off while
+        sending hears nothing.
         """
         end = time.monotonic() + self.seconds
         while self._unread and time.monotonic() < end and not self.server.hurried:

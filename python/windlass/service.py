@@ -77,8 +77,9 @@ def whole_number(text: str) -> int | None:
 
 
 class _Heard(http.client.HTTPConnection):
-    """A connection on which a response is read even if the service closes it while a body is sent:
-    it says why.
+    """A connection on which a response is read even if it breaks while a body is sent.
+
+    A service that refuses the body says why.
     """
 
     _broken: OSError | None = None

@@ -402,7 +402,7 @@ pub enum CliError {
     },
     /// A query or an answer that was made for another search schema.
     #[error(
-        "{}: it was made for another schema than {}: {found}..., not {expected}...; give the schema that it was made for, or ask again",
+        "{}: it was made for another schema than {}, or is damaged: {found}..., not {expected}...; give the schema that it was made for, or ask again",
         path.display(), schema.display()
     )]
     OtherSearchSchema {

@@ -65,3 +65,41 @@ const WORDS: [(&str, &str); 30] = [
 pub fn in_commands(message: impl ToString) -> String {
     WORDS.iter().fold(message.to_string(), |text, (ours, theirs)| text.replace(ours, theirs))
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass::bootstrap::BootstrapError;
+    use windlass::rlwe::RlweError;
+    use windlass::{Error, ParamSpec, Params};
+
+    use super::*;
+
+    #[test]
+    fn remedies_are_those_of_commands() {
+        let security = Params::preset("demo", windlass::Scheme::Bgv).unwrap().rlwe().security();
+        let needed_by = "a circuit".to_owned();
+        let errors = [
+            Error::MissingKeys { needed_by, galois: vec![3], relinearisation: true, bootstrappings: 0, level: 2 },
+            Error::MissingRelinearisationKey,
+            Error::MissingBootstrappingKeys,
+            Error::NotIntegers { circuit: "a table".into() },
+            Error::LevelsExhausted { operation: "multiply", depth: 2, needed: 1, left: 0 },
+            Error::OutsideInterval { bound: 9.0, low: -8.0, high: 8.0 },
+            Error::BoundTooLarge { bound: 9.0, most: 8.0, value_bits: Some(4) },
+            BootstrapError::NotIntegers.into(),
+            BootstrapError::EphemeralKeyTooWeak { weight: 20, log2_qp: 300.0, security }.into(),
+            BootstrapError::TooLikelyToFail { got: 3.0, least: 40.0 }.into(),
+            BootstrapError::BoundTooLarge { bound: 9.0, most: 1.0 }.into(),
+            BootstrapError::TooManyKeys { most: 3, least: 5 }.into(),
+            BootstrapError::MissingKey { stage: "digits".into(), element: 3 }.into(),
+            RlweError::SecurityOutOfRange { n: 8, secret: "a secret".into(), lowest: 1024, highest: 65536 }.into(),
+            Params::plan(&ParamSpec { depth: 1000, ..ParamSpec::default() }).unwrap_err(),
+        ];
+        for error in errors {
+            let told = in_commands(&error);
+            assert!(!told.contains("::") && !told.contains("generate_keys") && !told.contains("()"), "{told}");
+            assert_ne!(told, error.to_string());
+        }
+        assert_eq!(in_commands("what holds no such words"), "what holds no such words");
+    }
+}

@@ -202,9 +202,11 @@ fn files_of_other_versions_and_kinds() {
     patched(12, whole[12] ^ 1, "another context");
     patched(66, 1, "parameters allow at most");
     patched(0, b'w', "not a Windlass file");
-    for (text, wanted) in
-        [("[]", "not a lookup schema"), ("{\"format\":\"windlass-lookup-schema\"}", "not a lookup schema")]
-    {
+    for (text, wanted) in [
+        ("[]", "not a lookup schema"),
+        ("6", "integer `6`, expected an object in braces at line 1"),
+        ("{\"format\":\"windlass-lookup-schema\"}", "not a lookup schema"),
+    ] {
         fs::write(at.join("schema.json"), text).unwrap();
         let message = fail(at, "query --schema schema.json --secret-key keys/secret.key --query 1 --out q");
         assert!(message.contains(wanted), "{message}");

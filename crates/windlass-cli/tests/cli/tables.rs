@@ -382,7 +382,7 @@ fn room_is_not_added_to_a_table_that_is_there() {
 fn limits_are_not_ignored_where_a_table_is_there() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
-    write_table(at, "t.csv", 60);
+    write_table(at, "t.csv", 1000);
     let build = "table build --table t.csv --key id --out served";
     succeed(at, build);
     let before = snapshot(&at.join("served"));

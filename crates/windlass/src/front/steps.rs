@@ -455,7 +455,7 @@ mod tests {
         assert_eq!(depth(&[&wide, &odd, &sum]), 2 + odd.depth());
         // One entry is its own sum.
         let one = MatrixShape { rows: 1, columns: 100 };
-        assert_eq!((depth(&[&sum, &sum]), depth(&[&one, &sum]), depth(&[&sum, &odd, &sum])), (0, 1, odd.depth()));
+        assert_eq!((depth(&[&sum, &sum]), depth(&[&one, &sum]), depth(&[&sum, &odd, &sum])), (0, 1, 1 + odd.depth()));
         assert_eq!(depth(&[&sum, &tall, &sum]), 2);
         // A matrix lays copies or leaves sums, and does not do both.
         let square = MatrixShape { rows: 10, columns: 12 };
