@@ -371,7 +371,7 @@ fn plans_for_odd_wishes() {
         ("params plan --modulus 257 --depth 4294967296", "--depth"),
         ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
         ("params plan --modulus 257 --security 80", "insecure"),
-        ("params plan --modulus 257 --security 1000", "no parameters meet the specification"),
+        ("params plan --modulus 257 --security 1000", "must be at most 256"),
         ("params plan --modulus -1", "invalid value '-1' for '--modulus <T>'"),
         ("params plan --modulus 65537 --bootstrap --m 65536", "ask for no m, or for m = 131072"),
         ("params plan --modulus 65537 --bootstrap --m 65536", "ask for the plaintext modulus 257"),

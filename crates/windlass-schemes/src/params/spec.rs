@@ -33,7 +33,7 @@ pub struct ParamSpec {
     pub linear_maps: u32,
     /// Bits of capacity that must be left after them.
     pub capacity: f64,
-    /// Bits of security, at least 128.
+    /// Bits of security, from 128 to 256.
     pub security: f64,
     /// The maximum size of one switching key in memory, in bytes.
     pub max_switching_key_bytes: Option<u64>,
