@@ -61,7 +61,7 @@ impl Octave {
     /// most, and one of P.
     fn least_key_bytes(&self, depth: u32) -> u64 {
         let primes = (self.needed(depth).max(1.0) / 50.0).ceil() as u64 + 1;
-        16 * primes << self.log_n
+        (16 * primes) << self.log_n
     }
 }
 
