@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -62,11 +63,23 @@ def test_missing_galois_keys(toy: World) -> None:
     assert str(caught.value.elements[0]) in str(caught.value)
     assert caught.value.needed_by
     assert not caught.value.relinearisation
-    uses: list[Callable[[], object]] = [x.sum, lambda: x.roll(1), lambda: x @ np.ones(9, int)]
-    for use in uses:
+    # Of what an operator makes by itself the message names the call that makes the keys.
+    uses: list[tuple[str, Callable[[], object]]] = [
+        ("sum()", x.sum),
+        ("roll(9, 1)", lambda: x.roll(1)),
+        ("sum()", lambda: x @ np.ones(9, int)),
+        ("linear(W.T)", lambda: x @ np.ones((9, 4), int)),
+        ("linear(W)", lambda: np.ones((4, 9), int) @ x),
+    ]
+    for call, use in uses:
         with pytest.raises(wl.MissingGaloisKey) as caught:
             use()
         assert caught.value.elements
+        assert f"context.generate_keys(context.{call}, ...)" in str(caught.value)
+    multiplies = toy.client.generate_server(toy.context.products(), progress=False)
+    y = multiplies.receive(toy.client.encrypt(np.ones(9, int)))
+    with pytest.raises(wl.MissingGaloisKey, match=r"generate_keys\(context\.inner_product\(9\)"):
+        y @ y
     # With those keys, and no others, it runs.
     enough = toy.client.generate_server(toy.context.keys(layer.required_keys), progress=False)
     product = layer @ enough.receive(toy.client.encrypt(np.ones(9, int)))
@@ -91,8 +104,11 @@ def test_missing_relinearisation_key(toy: World) -> None:
             use()
         assert isinstance(caught.value, wl.MissingKeys)
     # The call that makes the key, as it is in Python.
-    with pytest.raises(wl.MissingRelinearisationKey, match=r"generate_keys\(context\.products\(\)"):
-        x * x
+    for use in uses[:-1]:
+        with pytest.raises(
+            wl.MissingRelinearisationKey, match=r"context\.(products|inner_product)\("
+        ):
+            use()
     with pytest.raises(wl.MissingKeys) as missing:
         toy.context.equal()(x, x)
     assert missing.value.relinearisation or isinstance(missing.value, wl.MissingRelinearisationKey)
@@ -589,3 +605,52 @@ def test_products_that_are_left(toy: World) -> None:
         x * x
     # Known without a server as well.
     assert toy.client.encrypt([2, 3]).depth_left == depth
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: wl.Context.approximate(value_bits=0), "value_bits is 0, but must be between 1"),
+        (lambda: wl.Context.approximate(depth=100), "depth 100 with scale_bits 40 needs"),
+        (lambda: wl.Context.plan(security=1e9), "security is 1e9, but must be at most 256"),
+        (lambda: wl.Context.plan(security=256, m=2048), "256 bits of security allow"),
+        (lambda: wl.Context.plan(slots=10**9), "none has more than 65536; ask for fewer slots"),
+        (lambda: wl.Context.plan(slots=10**9, unlimited=True), "ask for fewer slots"),
+        (lambda: wl.Context.plan(max_key_bytes=1), "but 1 are allowed; allow larger keys"),
+        (lambda: wl.Context.plan(depth=-1), "depth: the number is -1, but must be in"),
+        (lambda: wl.Context.plan(slots=-5), "slots: the number is -5"),
+        (lambda: wl.Context.approximate(scale_bits=-5), "scale_bits: the number is -5"),
+        (lambda: wl.Context.preset("insecure_toy_256").roll(-3, 1), "length: the number is -3"),
+        (lambda: wl.Context.preset("insecure_toy_256").roll(10, 10**30), "shift: the number is 1"),
+        (lambda: wl.Context.preset("insecure_toy_256").sum(1 << 70), "length: the number is"),
+    ],
+)
+def test_numbers_are_refused_in_the_words_of_python(make: Callable[[], object], told: str) -> None:
+    with pytest.raises(wl.ParameterError) as caught:
+        make()
+    message = str(caught.value)
+    assert told in message
+    for word in ("::", "base prime", "enlarge the ring", "ternary secret", "rescalings"):
+        assert word not in message
+    assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+def test_other_notes_stay_notes() -> None:
+    error = wl.WindlassError("what happened")
+    error.add_note("while processing 'length'")
+    assert str(error) == "length: what happened"
+    error.add_note("while processing 'length'")
+    error.add_note("seen in a test")
+    assert str(error) == "length: what happened"
+    assert getattr(error, "__notes__", ["seen in a test"]) == ["seen in a test"]
+
+
+def test_keys_that_a_plan_may_not_use(toy: World) -> None:
+    with pytest.raises(
+        wl.MissingGaloisKey, match=r"add it to keys=\[\.\.\.\], or leave keys out"
+    ) as caught:
+        toy.context.linear(np.ones((5, 5), int), keys=[0])
+    assert "::" not in str(caught.value)
+    for matrix in (np.ones(3, int), np.ones((1, 2, 2), int)):
+        with pytest.raises(wl.ShapeError, match=r"not \("):
+            toy.context.linear(matrix)

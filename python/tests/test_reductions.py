@@ -233,6 +233,21 @@ def test_sums_over_fewer_slots_do_not_broadcast() -> None:
     assert caught.value.elements
 
 
+def test_a_sum_without_room_for_all_slots_names_the_sum_that_has_room() -> None:
+    context = wl.Context.approximate(depth=1, value_bits=12, scale_bits=35, slots=8192)
+    world = make(context, context.sum(), context.products())
+    values = np.linspace(-1, 1, 40)
+    x = world.server.receive(world.client.encrypt(values, bound=4))
+    with pytest.raises(wl.MissingGaloisKey) as caught:
+        (x * x).sum()
+    assert "generate_keys(context.sum(40), ...)" in str(caught.value)
+    assert "context.sum() does not suffice" in str(caught.value)
+    assert set(caught.value.elements) <= set(context.sum(40).required_keys)
+    world = make(context, context.sum(40), context.products())
+    x = world.server.receive(world.client.encrypt(values, bound=4))
+    expect(world, (x * x).sum(), (values * values).sum())
+
+
 def test_means(real: World, rng: np.random.Generator) -> None:
     for shape in SHAPES[2::3]:
         values = some(real, rng, shape)

@@ -102,8 +102,16 @@ class Handler(BaseHTTPRequestHandler):
         self.say(201)
 
     def do_POST(self) -> None:
-        query, name = self.body(), self.path.partition("keys=")[2]
         fault = self.server.faults.pop(0) if self.server.faults else ""
+        if fault == "early":
+            # The body is not read at all.
+            self.close_connection = True
+            self.refuse(413, "too-large")
+        else:
+            self.answer(fault)
+
+    def answer(self, fault: str) -> None:
+        query, name = self.body(), self.path.partition("keys=")[2]
         self.server.seen.append(fault or "POST")
         if fault == "evicted":
             self.server.keys.clear()
@@ -209,6 +217,16 @@ def test_faults_that_stay_are_typed(running: Service) -> None:
     with pytest.raises(wl.FileError):
         service.ask("k1")
     assert service.ask("k1") == [b"1"]
+
+
+def test_a_refusal_is_read_although_the_question_was_cut_off(running: Service) -> None:
+    service = wl.LookupService(running.url, retries=2)
+    assert service.ask("k1") == [b"1"]
+    running.faults = ["early"]
+    with pytest.raises(wl.ServiceError, match="413") as refused:
+        service.ask([f"k{number}" for number in range(1000)])
+    assert (refused.value.problem, refused.value.fix) == ("too-large", "how")
+    assert not isinstance(refused.value, wl.ServiceUnavailable)
 
 
 @pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1", "1.5", ""])

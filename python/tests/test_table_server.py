@@ -164,3 +164,43 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
             wl.TableServer(table, port=0, **arguments)  # type: ignore[arg-type]
     with pytest.raises(wl.errors.DTypeError):
         wl.TableServer("served", port=0)  # type: ignore[arg-type]
+
+
+def test_a_question_far_above_the_limit_is_refused_with_the_limit() -> None:
+    with wl.TableServer(wl.Table.from_items(ROWS), port=0, rows=2) as server:
+        service = wl.LookupService(server.url, retries=0)
+        for count in (3, 1000):
+            with pytest.raises(wl.ServiceError, match="2") as refused:
+                service.ask([f"k{number}" for number in range(count)])
+            assert (refused.value.status, refused.value.problem) == (413, "too-large")
+            assert "2 rows" in str(refused.value)
+        assert service.ask("k1") == [b"1"]
+        assert len(service.client.query([f"k{number}" for number in range(1000)])) > 9 << 20
+
+
+def test_ports_are_checked() -> None:
+    table = wl.Table.from_items(ROWS)
+    for port in (-1, 65536, 99999):
+        with pytest.raises(wl.ParameterError, match=f"port is {port}"):
+            wl.TableServer(table, port=port)
+    for other in ("8765", True, 1.5):
+        with pytest.raises(wl.DTypeError, match="port must be an integer"):
+            wl.TableServer(table, port=other)  # type: ignore[arg-type]
+
+
+def test_a_table_that_is_there_keeps_its_layout(tmp_path: Path) -> None:
+    place = tmp_path / "table"
+    rows = {f"k{number}": b"x" * 100 for number in range(300)}
+    table = wl.Table.from_items(rows, directory=place)
+    limits: list[tuple[str, dict[str, int]]] = [
+        ("tags of keys", {"tag_bits": 64}),
+        ("evaluation keys", {"most_keys": 1000}),
+        ("query", {"most_query": 1000}),
+        ("answer", {"most_answer": 1000}),
+    ]
+    for told, limit in limits:
+        with pytest.raises(wl.ParameterError, match=told):
+            wl.Table.from_items(rows, directory=place, **limit)  # type: ignore[arg-type]
+        with pytest.raises(wl.ParameterError, match=f"leave out {next(iter(limit))}"):
+            wl.Table.from_items(rows, like=table.schema, **limit)  # type: ignore[arg-type]
+    assert wl.Table.from_items(rows, directory=place, tag_bits=128).schema == table.schema

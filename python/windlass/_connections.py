@@ -21,12 +21,12 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from windlass._problems import KINDS, OWN_FIX, Problem
+from windlass._problems import KINDS, OWN_FIX, Problem, too_long
 
 log = logging.getLogger("windlass.server")
 
-_HEARD = 8 << 20
-"""Bytes beyond a limit that are read and thrown away, so that who sends them hears why."""
+_SILENCE = 2.0
+"""Seconds without a byte after which the rest of a refused body is no longer waited for."""
 _CHUNK = 1 << 16
 _HEAD = 1 << 16
 """Bytes of a request's head."""
@@ -182,6 +182,8 @@ class Requests(BaseHTTPRequestHandler):
     """Bytes of the body that are still to come."""
     _lost = False
     """Whether they will not be waited for."""
+    _rest = False
+    """Whether they are thrown away after the response."""
 
     def answer(self) -> None:
         """Answers a request by `_say`, or raises a problem."""
@@ -211,7 +213,7 @@ class Requests(BaseHTTPRequestHandler):
     def handle_one_request(self) -> None:
         """Reads a request and answers it; closes the connection if it cannot continue."""
         self._line.allow(self.seconds)
-        self._unread, self._lost = 0, False
+        self._unread, self._lost, self._rest = 0, False, False
         self.command, self.requestline, self.request_version = "", "", self.protocol_version
         try:
             lines = self._lines()
@@ -277,12 +279,15 @@ class Requests(BaseHTTPRequestHandler):
             log.exception("a request failed")
             self._refuse(Problem("failed", type(error).__name__))
 
-    def _body(self, most: int, *, keep: bool) -> bytes:
-        """The body of a request, of at most `most` bytes; nothing of it unless `keep`."""
+    def _body(self, most: int, *, keep: bool, rows: int | None = None) -> bytes:
+        """The body of a request, of at most `most` bytes; nothing of it unless `keep`.
+
+        The refusal of a longer one says how many rows have as many bytes.
+        """
         length, kept = self._unread, bytearray()
-        if length > most + _HEARD:
-            self._lost = True
-            raise Problem("too-large", f"at most {most} bytes are read")
+        if length > most:
+            self._lost = self._rest = True
+            raise Problem("too-large", too_long(most, rows))
         self._line.allow(self.seconds)
         while self._unread:
             try:
@@ -293,11 +298,23 @@ class Requests(BaseHTTPRequestHandler):
             if not data:
                 raise ConnectionError("the connection ended")
             self._unread -= len(data)
-            if keep and length <= most:
+            if keep:
                 kept += data
-        if length > most:
-            raise Problem("too-large", f"at most {most} bytes are read")
         return bytes(kept)
+
+    def _throw_rest_away(self) -> None:
+        """Reads the rest of a refused body.
+
+        Most clients read the response when they have sent everything, and one who is cut off while
+        sending hears nothing.
+        """
+        end = time.monotonic() + self.seconds
+        while self._unread and time.monotonic() < end and not self.server.hurried:
+            self._line.allow(_SILENCE)
+            data = self.rfile.read1(min(self._unread, _CHUNK))
+            if not data:
+                return
+            self._unread -= len(data)
 
     def _hear(self) -> None:
         """Reads what is left of the body, or makes this the last request of the connection."""
@@ -324,6 +341,8 @@ class Requests(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
+        if self._rest:
+            self._throw_rest_away()
 
     def _refuse(self, problem: Problem) -> None:
         kind = KINDS[problem.kind]

@@ -23,7 +23,7 @@ from starlette.responses import Response
 
 import windlass as wl
 from windlass._gate import Caller, Gate, Listed, caller_of, portions_of
-from windlass._problems import Problem, log
+from windlass._problems import Problem, log, too_long
 from windlass._shards import LOOK, Options, Reply
 from windlass._shelf import Shelf
 from windlass.errors import HiddenKeysError, OtherContext, WindlassError
@@ -31,8 +31,6 @@ from windlass.service import whole_number
 
 _MOST_SELECTIONS = 256
 """Of one question, unless one row takes more."""
-_HEARD = 8 << 20
-"""Bytes beyond a limit that are read and thrown away, so that who sends them hears why."""
 _MOST_UPLOADS, _MOST_QUESTIONS, _MOST_POINTS, _MOST_STRANGERS = 32, 64, 64, 32
 """Bodies at a time: with keys, with questions, with points, and such as are not needed."""
 _HEARING = 1.0
@@ -216,7 +214,7 @@ class Ingress:
         """Helps a client to hide keys; each is a portion of its quota."""
         most = self._options.rows * _POINT
         with self._bodies.take("points", _length(request, most)):
-            points = await self._body(request, most)
+            points = await self._body(request, most, self._options.rows)
             helped = await asyncio.to_thread(self._help, caller, points)
         return Response(helped, 200, {"Cache-Control": "no-store"}, "application/octet-stream")
 
@@ -261,10 +259,11 @@ class Ingress:
             await self._hear(request, limit)
             raise
         with self._bodies.take("questions", _length(request, limit)):
-            body = await self._body(request, limit)
+            body = await self._body(request, limit, rows)
             selections = await asyncio.to_thread(_check, table, kept.keys, body)
             if selections > most:
-                cause = f"{selections} selections, where one request may have {most}"
+                asked = -(-selections // table.selections)
+                cause = f"the question is for {asked} rows, but one request may ask for {rows}"
                 raise Problem("too-large", cause)
             if self._waiting and self._waiting + selections > options.queue:
                 raise Problem("busy", "the queue is full", 1)
@@ -353,11 +352,14 @@ class Ingress:
         finally:
             self._strangers -= 1
 
-    async def _body(self, request: Request, most: int) -> bytes:
-        """The body of a request, bounded in bytes and in time."""
+    async def _body(self, request: Request, most: int, rows: int | None = None) -> bytes:
+        """The body of a request, bounded in bytes (those of `rows` rows) and in time."""
         try:
-            return await asyncio.wait_for(_read(request, most), self._options.body_seconds)
+            read = _read(request, most, rows=rows)
+            return await asyncio.wait_for(read, self._options.body_seconds)
         except asyncio.TimeoutError:
+            if _stated(request) > most:
+                raise Problem("too-large", too_long(most, rows)) from None
             cause = f"more than {self._options.body_seconds:g} s"
             raise Problem("too-slow", cause) from None
         except ClientDisconnect as error:
@@ -374,21 +376,27 @@ def _length(request: Request, most: int) -> int:
     return most if stated is None else min(stated, most)
 
 
-async def _read(request: Request, most: int, *, keep: bool = True) -> bytes:
-    """The body of a request; nothing of it unless `keep`."""
-    stated = whole_number(request.headers.get("Content-Length", ""))
-    if stated is not None and stated > most + _HEARD:
-        raise Problem("too-large", f"at most {most} bytes are read")
-    kept, seen = bytearray(), 0
+def _stated(request: Request) -> int:
+    """Bytes of a body, as the request states them; 0 if it does not."""
+    return whole_number(request.headers.get("Content-Length", "")) or 0
+
+
+async def _read(
+    request: Request, most: int, *, keep: bool = True, rows: int | None = None
+) -> bytes:
+    """The body of a request; nothing of it unless `keep`.
+
+    What is too long is read to its end and thrown away: most clients read the response when they
+    have sent everything, and one who is cut off while sending hears nothing.
+    """
+    is_long, kept, seen = _stated(request) > most, bytearray(), 0
     async for data in request.stream():
         seen += len(data)
-        if seen <= most:
-            if keep:
-                kept += data
-        elif seen > most + _HEARD:
-            break
-    if seen > most:
-        raise Problem("too-large", f"at most {most} bytes are read")
+        is_long |= seen > most
+        if keep and not is_long:
+            kept += data
+    if is_long:
+        raise Problem("too-large", too_long(most, rows))
     return bytes(kept)
 
 

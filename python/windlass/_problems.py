@@ -120,6 +120,12 @@ OWN_FIX = dict.fromkeys(
 """What to do instead, where there is no /openapi.json."""
 
 
+def too_long(most: int, rows: int | None) -> str:
+    """Why a body is refused that has more bytes than are read."""
+    told = "" if rows is None else f", those of a request for {rows} rows"
+    return f"at most {most} bytes are read{told}"
+
+
 class Problem(Exception):
     """A request is refused."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 class WindlassError(Exception):
     """The base class of all errors of this package. Attributes of its subclasses hold the data."""
@@ -10,6 +12,16 @@ class WindlassError(Exception):
         super().__init__(message)
         for name, value in data.items():
             setattr(self, name, value)
+
+    def add_note(self, note: str) -> None:
+        """Adds a note; the name of a refused argument goes into the message instead."""
+        found = re.fullmatch(r"while processing '(\w+)'", note)
+        message = str(self.args[0]) if self.args else ""
+        if found is not None:
+            if not re.search(rf"\b{found[1]}\b", message):
+                self.args = (f"{found[1]}: {message}",)
+        elif hasattr(super(), "add_note"):
+            super().add_note(note)  # type: ignore[misc,unused-ignore]
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (type(self), self.args[0] if self.args else "", dict(self.__dict__))

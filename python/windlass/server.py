@@ -116,6 +116,12 @@ class TableServer:
     ) -> None:
         if not isinstance(table, wl.Table):
             raise DTypeError(f"table must be a windlass.Table, not {type(table).__name__}")
+        if isinstance(port, bool) or not isinstance(port, int):
+            raise DTypeError(f"port must be an integer, not {type(port).__name__}")
+        if not 0 <= port < 1 << 16:
+            raise ParameterError(
+                f"port is {port}, but must be from 0, which takes a free one, to 65535"
+            )
         share = key_cache if client_keys is None else client_keys
         if min(key_cache, share, rows, connections) < 1 or not seconds > 0:
             raise ParameterError(
@@ -201,11 +207,11 @@ class TableServer:
         finally:
             self._look.release()
 
-    def _most(self) -> tuple[int, int]:
-        """Selections of a question, and bytes of it."""
+    def _most(self) -> tuple[int, int, int]:
+        """Selections of a question, bytes of it, and the rows that it asks for."""
         rows = min(self._rows, max(_MOST_SELECTIONS // self.table.selections, 1))
         most = rows * self.table.selections
-        return most, self.table.longest_query(most)
+        return most, self.table.longest_query(most), rows
 
     def _blind(self, caller: Caller, points: bytes) -> bytes:
         """Helps a client to hide keys; each is a portion of its quota."""
@@ -243,7 +249,7 @@ class TableServer:
             raise Problem("keys-too-large", cause)
 
     def _answer(self, caller: Caller, keys: wl.TableKeys, query: bytes) -> bytes:
-        most, _ = self._most()
+        most, _, rows = self._most()
         try:
             self.table.check(keys)
         except OtherContext as error:
@@ -252,7 +258,8 @@ class TableServer:
         try:
             selections = self.table.check(keys, query)
             if selections > most:
-                cause = f"{selections} selections, where one request may have {most}"
+                asked = -(-selections // self.table.selections)
+                cause = f"the question is for {asked} rows, but one request may ask for {rows}"
                 raise Problem("too-large", cause)
         except WindlassError as error:
             raise Problem.of(error) from error
@@ -343,14 +350,15 @@ class _Handler(Requests):
     def _post(self) -> None:
         owner, parts = self.server.owner, urlsplit(self.path)
         if parts.path == "/blind":
-            points = self._body(owner._rows * _POINT, keep=True)
+            points = self._body(owner._rows * _POINT, keep=True, rows=owner._rows)
             self._say(200, owner._blind(self.caller, points), "application/octet-stream")
             return
         if parts.path != "/ask":
             raise Problem("not-found", parts.path)
         names = parse_qs(parts.query).get("keys")
         keys = owner._keys.get(_named(names[0])) if names else None
-        body = self._body(owner._most()[1], keep=keys is not None)
+        _, most, rows = owner._most()
+        body = self._body(most, keep=keys is not None, rows=rows)
         if not names:
             raise Problem("bad-name", "the parameter 'keys' is missing")
         if keys is None:

@@ -76,6 +76,55 @@ def whole_number(text: str) -> int | None:
     return int(digits) if plain else None
 
 
+class _Heard(http.client.HTTPConnection):
+    """A connection on which a response is read even if it breaks while a body is sent.
+
+    A service that refuses the body says why.
+    """
+
+    _broken: OSError | None = None
+
+    def send(self, data: Any) -> None:
+        """Sends as long as the other side reads."""
+        try:
+            super().send(data)
+        except (BrokenPipeError, ConnectionResetError) as error:
+            self._broken = error
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """The response, or why the request could not be sent."""
+        try:
+            return super().getresponse()
+        except (OSError, http.client.HTTPException):
+            if self._broken is not None:
+                raise self._broken from None
+            raise
+
+
+class _HeardSecurely(_Heard, http.client.HTTPSConnection):
+    """The same over TLS."""
+
+
+class _Http(urllib.request.HTTPHandler):
+    """Opens such connections."""
+
+    def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """A response."""
+        return self.do_open(_Heard, req)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    """Opens such connections over TLS."""
+
+    def __init__(self, tls: ssl.SSLContext | None) -> None:
+        super().__init__(context=tls)
+        self._tls = tls
+
+    def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
+        """A response."""
+        return self.do_open(_HeardSecurely, req, context=self._tls)
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect would turn an upload into a question for something else."""
 
@@ -170,7 +219,7 @@ class LookupService:
         if retries < 0 or not timeout > 0:
             raise ParameterError("retries must be at least 0, and timeout must be positive")
         self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
-        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirect(), _Http(), _Https(tls)]
         if token is not None:
             _check_token(token, parts.scheme, parts.hostname or "")
             if parts.scheme != "https":
@@ -179,8 +228,6 @@ class LookupService:
         self._token = token
         self._timeout = timeout
         self._retries = retries
-        if tls is not None:
-            handlers.append(urllib.request.HTTPSHandler(context=tls))
         self._opener = urllib.request.build_opener(*handlers)
         self._lock = threading.Lock()
         self._uploads = 0

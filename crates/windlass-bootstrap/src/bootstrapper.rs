@@ -57,7 +57,7 @@ impl Bootstrapper {
             return wrong("the bootstrapping key");
         }
         let named = evaluation_keys.key_id().unwrap_or(keys.key_id());
-        check_same_keys("Bootstrapper::new", named, keys.key_id())?;
+        check_same_keys("keys of a bootstrapping", named, keys.key_id())?;
         check_keys(&plan, evaluation_keys)?;
         let engine = |slots| Engine::new(scheme, slots, Arc::clone(evaluation_keys));
         let engines = [engine(plan.message_ring())?, engine(plan.working_ring())?];

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass::wire::{KeyId, WireError, hex};
+use windlass::wire::{KeyId, WireError, prefixes};
 
 use crate::report::{printable, shortened};
+use crate::words::in_commands;
 
 /// Every failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -19,8 +20,8 @@ pub enum CliError {
     },
     /// Two files of different key pairs.
     #[error(
-        "{}: it belongs to another key pair than {} ({}... and {}...); use files of one key generation",
-        path.display(), other.display(), hex(&names[0].0[..6]), hex(&names[1].0[..6])
+        "{}: it belongs to another key pair than {} ({}), or is damaged; use files of one key generation, or copy it again",
+        path.display(), other.display(), prefixes(&names[0].0, &names[1].0, 6).map(|name| name + "...").join(" and ")
     )]
     OtherKeyPair {
         /// One file.
@@ -401,7 +402,7 @@ pub enum CliError {
     },
     /// A query or an answer that was made for another search schema.
     #[error(
-        "{}: it was made for another schema than {}: {found}..., not {expected}...; give the schema that it was made for, or ask again",
+        "{}: it was made for another schema than {}, or is damaged: {found}..., not {expected}...; give the schema that it was made for, or ask again",
         path.display(), schema.display()
     )]
     OtherSearchSchema {
@@ -475,7 +476,7 @@ pub enum CliError {
     #[error("{0}")]
     Usage(String),
     /// A parameter file says what no set of parameters can be.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {}", path.display(), in_commands(source))]
     Parameters {
         /// The file.
         path: PathBuf,
@@ -483,7 +484,7 @@ pub enum CliError {
         source: windlass::Error,
     },
     /// The library refused.
-    #[error(transparent)]
+    #[error("{}", in_commands(.0))]
     Windlass(#[from] windlass::Error),
 }
 

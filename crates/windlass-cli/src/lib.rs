@@ -24,6 +24,7 @@ mod table;
 mod tables;
 mod values;
 mod whole_number;
+mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

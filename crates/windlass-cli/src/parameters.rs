@@ -4,7 +4,7 @@ use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
-use crate::error::{CliError, Result};
+use crate::error::Result;
 use crate::files::{claim_parameters, save_parameters};
 use crate::find;
 use crate::plaintext_modulus::prime_power;
@@ -33,7 +33,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     let (params, mut report) = if args.bootstrap {
         let choose =
             |tell: &(dyn Fn(&str, usize, usize) + Sync)| Context::plan_any_depth_observed(&spec, &find::told(tell));
-        let context = stages.watch("plan", "choosing parameters", choose).map_err(in_words)?;
+        let context = stages.watch("plan", "choosing parameters", choose)?;
         let bootstrapping = stages.run("bootstrapping", "planning", || context.bootstrapping())?;
         let mut report = describe(context.params());
         bootstrapping.explain().lines().for_each(|line| report.line(line));
@@ -45,7 +45,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         report.field("depth_between_refreshes", depth);
         (context.params().clone(), report)
     } else {
-        let params = stages.run("plan", "choosing parameters", || Params::plan(&spec)).map_err(in_words)?;
+        let params = stages.run("plan", "choosing parameters", || Params::plan(&spec))?;
         let mut report = describe(&params);
         report.line(
             "these parameters are for this depth; --bootstrap plans for circuits of any depth, with automatic refreshes",
@@ -69,16 +69,6 @@ fn few_slots(params: &Params, args: &PlanArgs, report: &mut Report) {
             slots + 1,
             args.modulus
         ));
-    }
-}
-
-/// Refusals of the library name the options of this command.
-fn in_words(error: windlass::Error) -> CliError {
-    match error {
-        windlass::Error::NoParameters { reason } => {
-            windlass::Error::NoParameters { reason: reason.replace("Context::plan_any_depth", "--bootstrap") }.into()
-        }
-        other => other.into(),
     }
 }
 

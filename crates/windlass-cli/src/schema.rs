@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use windlass::lookup::encode_record;
-use windlass::wire::{Access, sha256, write_new};
+use windlass::wire::{Access, from_json, sha256, write_new};
 use windlass::{Params, Scheme};
 
 use crate::error::{CliError, Result};
@@ -111,8 +111,7 @@ impl Schema {
         if text.len() as u64 > MAX_BYTES {
             return Err(not_a_schema(format!("more than {MAX_BYTES} bytes")));
         }
-        let schema: Self =
-            serde_json::from_slice(without_mark(&text)).map_err(|error| not_a_schema(error.to_string()))?;
+        let schema: Self = from_json(without_mark(&text)).map_err(not_a_schema)?;
         if schema.format != FORMAT || schema.version != schema.parameters.version() {
             return Err(not_a_schema(format!("format '{}' version {}", schema.format, schema.version)));
         }

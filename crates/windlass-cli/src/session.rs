@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::path::Path;
 
 use windlass::lookup::Lookup;
-use windlass::wire::{WireContext, hex};
+use windlass::wire::{WireContext, prefixes};
 use windlass::{Context, Params, Scheme};
 
 use crate::args::{DEFAULT_PARAMETERS, SourceArgs};
@@ -12,6 +12,7 @@ use crate::error::{CliError, Result};
 use crate::report::{print_message, rounded_down, shortened};
 use crate::schema::{Parameters, Schema};
 use crate::table::Table;
+use crate::words::in_commands;
 
 /// Below this many bits a schema's parameters are refused.
 pub const SECURE_BITS: f64 = 128.0;
@@ -103,8 +104,8 @@ impl Session {
         if *schema == expected {
             return Ok(());
         }
-        let short = |hash: &[u8]| hex(&hash[..4]);
-        Err(CliError::OtherTable { path: path.into(), found: short(schema), expected: short(&expected) })
+        let [found, expected] = prefixes(schema, &expected, 4);
+        Err(CliError::OtherTable { path: path.into(), found, expected })
     }
 
     /// λ in bits, rounded down to a tenth: what is printed is never more than what is claimed.
@@ -133,7 +134,7 @@ fn of_schema(path: &Path, error: CliError) -> CliError {
         CliError::Windlass(windlass::Error::UnknownName { given, .. }) => {
             CliError::SchemaParameters { path, reason: format!("there is no parameter set '{}'", shortened(&given)) }
         }
-        CliError::Windlass(error) => CliError::SchemaParameters { path, reason: error.to_string() },
+        CliError::Windlass(error) => CliError::SchemaParameters { path, reason: in_commands(error) },
         other => other,
     }
 }

@@ -17,7 +17,7 @@ use crate::broadcast::{Meeting, meet};
 use crate::either::map_kind;
 use crate::error::plain;
 use crate::handle::ServerKind;
-use crate::layout::Layout;
+use crate::layout::{Layout, in_words};
 use crate::numbers::{Numbers, Slice, Values, numpy, values};
 use crate::progress::Ticker;
 use crate::runtime::by_parts;
@@ -54,8 +54,11 @@ impl<'py> Operand<'py> {
         }
         let spread = numpy(py)?.getattr("broadcast_to")?.call1((given, left.layout.dims.clone()));
         let spread = spread.map_err(|_| {
-            let message =
-                format!("an array of shape {:?} does not broadcast to {}", array.shape(), left.layout.in_words());
+            let message = format!(
+                "an array of shape {} does not broadcast to {}",
+                in_words(array.shape()),
+                left.layout.in_words()
+            );
             plain(py, "ShapeError", message)
         })?;
         Ok(Self::Array(values(&spread, left.setting.is_exact())?))

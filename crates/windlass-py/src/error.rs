@@ -32,7 +32,7 @@ pub fn plain(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
 }
 
 /// Words of the library's messages, and what a reader of Python has for them.
-const WORDS: [(&str, &str); 28] = [
+const WORDS: [(&str, &str); 34] = [
     ("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)"),
     (
         "give the plan of context.bootstrapping(), or of context.refresh() for CKKS, to context.generate_keys",
@@ -68,6 +68,12 @@ const WORDS: [(&str, &str); 28] = [
         "plan Mode::Packed, or call Ciphertext::assume_integers() if you know that every slot holds an integer",
         "use context.bootstrapping(packed=True)",
     ),
+    ("plan Mode::Packed", "use context.bootstrapping(packed=True)"),
+    ("make the context with Context::refreshing", "use a set of Context.preset whose name begins with 'refresh'"),
+    (
+        "which needs a context from Context::for_bootstrapping",
+        "which needs a set of Context.preset whose name begins with 'boot', or Context.plan(unlimited=True)",
+    ),
     (
         "use a larger BootstrapSpec::ephemeral_weight, or parameters with Assurance::Insecure",
         "use parameters with a larger ephemeral_weight, or whose name begins with 'insecure'",
@@ -80,6 +86,16 @@ const WORDS: [(&str, &str); 28] = [
     ("use Transform::RADIX2", "use transform=\"radix2\""),
     ("use Unpacking::Monomials", "use unpacking=\"monomials\""),
     ("use Unpacking::Constants", "use unpacking=\"constants\""),
+    // Plans that may use certain keys only.
+    (
+        "make it with LinearPlan::required_keys, or plan with the existing keys (PlanSpec::with_keys)",
+        "add it to keys=[...], or leave keys out",
+    ),
+    (
+        "make it with TracePlan::required_keys, or plan with the existing keys (TraceSpec::with_keys)",
+        "name context.sum() when the keys are made: context.generate_keys(context.sum(), ...)",
+    ),
+    ("make the setting again with Scoring::of", "plan the model again"),
     // Security.
     ("or choose Assurance::Insecure with a name", "or begin the name of the set with 'insecure'"),
     // A single key is missing only if a file held others.
@@ -187,6 +203,23 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
             plain(py, "ParameterError", message)
         }
         _ => plain(py, "WindlassError", message),
+    }
+}
+
+/// The same error where an operator made the circuit that lacks keys: it names the call that makes the circuit
+/// for `generate_keys`.
+pub fn made_by(py: Python<'_>, error: PyErr, call: &str) -> PyErr {
+    const UNNAMED: &str = "name it when the keys are made: context.generate_keys(circuit, ...)";
+    let text = error.value(py).to_string();
+    let named = format!("name {call} when the keys are made: context.generate_keys({call}, ...)");
+    if text.contains(UNNAMED) { said_otherwise(py, error, &text.replace(UNNAMED, &named)) } else { error }
+}
+
+/// The same error with another message.
+pub fn said_otherwise(py: Python<'_>, error: PyErr, message: &str) -> PyErr {
+    match error.value(py).setattr("args", (message,)) {
+        Ok(()) => error,
+        Err(other) => other,
     }
 }
 

@@ -16,6 +16,7 @@ use crate::either::{Either, map_kind, on_kind};
 use crate::elementwise::{self, Operand};
 use crate::error::plain;
 use crate::handle::ServerKind;
+use crate::layout::in_words;
 use crate::memory::check_memory;
 use crate::numbers::{Numbers, Slice, values};
 use crate::runtime::{long, stopped};
@@ -312,7 +313,10 @@ impl PyLinear {
                 return Err(plain(
                     py,
                     "ShapeError",
-                    format!("a matrix must have the shape (outputs, inputs), with at least one of each, not {shape:?}"),
+                    format!(
+                        "a matrix must have the shape (outputs, inputs), with at least one of each, not {}",
+                        in_words(shape)
+                    ),
                 ));
             }
         };
@@ -338,8 +342,8 @@ impl PyLinear {
                         py,
                         "ShapeError",
                         format!(
-                            "the bias of a matrix with {rows} rows must have the shape ({rows},), not {:?}",
-                            array.shape()
+                            "the bias of a matrix with {rows} rows must have the shape ({rows},), not {}",
+                            in_words(array.shape())
                         ),
                     ));
                 }

@@ -363,7 +363,7 @@ pub fn layout_of(py: Python<'_>, shape: &[usize]) -> PyResult<Layout> {
         return Err(plain(
             py,
             "ShapeError",
-            format!("an array of shape {shape:?} has no entries: there is nothing to encrypt"),
+            format!("an array of shape {} has no entries: there is nothing to encrypt", in_words(shape)),
         ));
     }
     Ok(Layout::of_shape(shape))

@@ -8,7 +8,7 @@ use crate::array::{Parts, PyCiphertext};
 use crate::broadcast::Meeting;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::elementwise::{Operand, each, multiply, multiply_pairs, paired, result_of, square};
-use crate::error::plain;
+use crate::error::{made_by, plain};
 use crate::handle::ServerKind;
 use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
@@ -43,7 +43,7 @@ pub fn power(
     let server = a.server(py)?;
     if let ServerKind::Exact(_) = &*server {
         let own = PyCircuit::make(py, &a.setting, Recipe::Power(exponent))?;
-        return own.apply_one(py, a, None);
+        return own.apply_one(py, a, None).map_err(|error| made_by(py, error, "context.products()"));
     }
     if exponent == 1 {
         return Ok(a.copied());
@@ -52,7 +52,8 @@ pub fn power(
     let degree = degree.ok_or_else(|| plain(py, "ParameterError", "the exponent must be at most 2^16"))?;
     let mut coefficients = vec![0.0; degree + 1];
     coefficients[degree] = 1.0;
-    PyCircuit::make(py, &a.setting, Recipe::RealPolynomial { coefficients, interval: None })?.apply_one(py, a, None)
+    let own = PyCircuit::make(py, &a.setting, Recipe::RealPolynomial { coefficients, interval: None })?;
+    own.apply_one(py, a, None).map_err(|error| made_by(py, error, "context.products()"))
 }
 
 /// Entries shifted cyclically.
@@ -62,7 +63,7 @@ pub fn roll(py: Python<'_>, a: &PyCiphertext, shift: i64) -> PyResult<PyCipherte
     }
     let (setting, length) = (Arc::clone(&a.setting), a.layout.length);
     let inner = long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift))?;
-    inner.apply(py, a, None)
+    inner.apply(py, a, None).map_err(|error| made_by(py, error, &format!("context.roll({length}, {shift})")))
 }
 
 /// Entries that lie in ciphertexts of their own, shifted cyclically along the last dimension.
@@ -93,7 +94,8 @@ fn inner_product(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult
             })?))
         }
         _ => unreachable!("contexts are exact here"),
-    })?;
+    })
+    .map_err(|error| made_by(py, error, &format!("context.inner_product({})", layout.length)))?;
     // Exact plans add all slots.
     Ok(result_of(a, b, sums, layout.summed(), false).with_spread(true))
 }
@@ -129,7 +131,7 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
         }
         [length, _] if *length == a.layout.length => {
             let transposed = other_as_array(other)?.getattr("T")?;
-            PyLinear::make(py, &a.setting, &transposed, None, LinearSpec::default())?.inner.apply(py, a, None)
+            product(py, a, &transposed, "context.linear(W.T)")
         }
         shape => Err(no_product(py, &a.layout.dims, shape)),
     }
@@ -144,11 +146,15 @@ pub fn matmul_from_left(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<
     }
     match array.shape() {
         [length] if *length == a.layout.length => matmul(a, other),
-        [_, length] if *length == a.layout.length => {
-            PyLinear::make(py, &a.setting, other, None, LinearSpec::default())?.inner.apply(py, a, None)
-        }
+        [_, length] if *length == a.layout.length => product(py, a, other, "context.linear(W)"),
         shape => Err(no_product(py, shape, &a.layout.dims)),
     }
+}
+
+/// The product with a matrix that `call` plans.
+fn product(py: Python<'_>, a: &PyCiphertext, matrix: &Bound<'_, PyAny>, call: &str) -> PyResult<PyCiphertext> {
+    let inner = PyLinear::make(py, &a.setting, matrix, None, LinearSpec::default())?.inner;
+    inner.apply(py, a, None).map_err(|error| made_by(py, error, call))
 }
 
 fn other_as_array<'py>(other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {

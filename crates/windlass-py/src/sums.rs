@@ -9,7 +9,7 @@ use windlass::{NeedsKeys, Result};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::elementwise::{Operand, each, masked};
-use crate::error::plain;
+use crate::error::{made_by, plain, said_otherwise};
 use crate::handle::ServerKind;
 use crate::numbers::numpy;
 use crate::runtime::{long, quick};
@@ -29,9 +29,28 @@ pub fn of_rows(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
     }
     // The bound on a sum of all slots may be beyond what the modulus takes.
     match total(py, a, &all) {
-        Err(error) if error.get_type(py).name()? == "CapacityExhausted" => total(py, a, &own),
+        Err(error) if error.get_type(py).name()? == "CapacityExhausted" => {
+            total(py, a, &own).map_err(|error| not_over_all(py, error))
+        }
         done => done,
     }
+}
+
+/// Keys of the sum over all slots were made, but it cannot be used.
+fn not_over_all(py: Python<'_>, error: PyErr) -> PyErr {
+    if !error.get_type(py).name().is_ok_and(|name| name == "MissingGaloisKey") {
+        return error;
+    }
+    let message = format!(
+        "{}; context.sum() does not suffice here, since the bound on a sum over all slots is too large for the modulus",
+        error.value(py)
+    );
+    said_otherwise(py, error, &message)
+}
+
+/// The call that makes the keys of a sum.
+fn call(a: &PyCiphertext) -> String {
+    if a.setting.is_exact() { "context.sum()".into() } else { format!("context.sum({})", a.layout.length) }
 }
 
 fn has_keys(server: &ServerKind, plan: &TracePlan) -> bool {
@@ -71,7 +90,8 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
             }
             _ => unreachable!("contexts are the same"),
         })
-    })?;
+    })
+    .map_err(|error| made_by(py, error, &call(a)))?;
     Ok(a.result(sums, a.layout.summed(), a.numbers, false).with_spread(spread))
 }
 

@@ -51,7 +51,7 @@ impl Version {
     ) -> retrieval::Result<Self> {
         let rows = source.rows.slices();
         let statistics = RowStatistics::of(&rows)?;
-        directory.map_or(Ok(()), |path| retrieval::Table::check_room(path, statistics, wish))?;
+        directory.map_or(Ok(()), |path| retrieval::Table::check_wish(path, statistics, wish))?;
         let keyed: Option<Vec<(&[u8], &[u8])>> =
             source.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
         let by = match (&keyed, oprf) {

@@ -77,6 +77,21 @@ pub enum Error {
         /// The requested number of rows.
         room: usize,
     },
+    /// A directory holds a table of another layout than is wished for.
+    #[error(
+        "{}: the directory holds a table, finished or begun, whose layout stays as it is: {what}: {found}, not {wanted}; choose an empty directory, or leave this limit out",
+        path.display()
+    )]
+    OtherWish {
+        /// The directory.
+        path: PathBuf,
+        /// What of the layout, with its unit.
+        what: &'static str,
+        /// What the table has.
+        found: u64,
+        /// What was asked for.
+        wanted: u64,
+    },
     /// Rows that do not fit the layout that clients know.
     #[error(
         "the rows do not fit the layout that clients know: {reason}; change the rows, or make the table with a new schema, which every client must accept"

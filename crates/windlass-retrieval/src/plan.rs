@@ -91,6 +91,27 @@ impl Plan {
         Self { traffic: whole, portion, schema, sizes, seconds, data }
     }
 
+    /// The first wish that this layout does not meet, beside that for room: what it is, what it has and what
+    /// is wanted.
+    pub(crate) fn unmet(&self, wish: &Wish) -> Option<(&'static str, [u64; 2])> {
+        let tag = match &self.schema.contents {
+            Contents::Keywords(keywords) => wish.tag_bits.map(|bits| [8 * keywords.tag_bytes as u64, u64::from(bits)]),
+            Contents::Rows(_) => None,
+        };
+        if let Some(tag) = tag.filter(|[found, wanted]| found != wanted) {
+            return Some(("tags of keys, in bits", tag));
+        }
+        let sizes = [
+            ("evaluation keys, in bytes", self.sizes.keys, wish.keys),
+            ("query for one row, in bytes", self.traffic[0], wish.query),
+            ("answer for one row, in bytes", self.traffic[1], wish.answer),
+        ];
+        let above = |(what, size, most): (_, u64, Option<u64>)| {
+            most.filter(|&most| size > most).map(|most| (what, [size, most]))
+        };
+        sizes.into_iter().find_map(above)
+    }
+
     fn price(&self) -> f64 {
         self.seconds.answer + self.sizes.prepared as f64 / 64e9
     }

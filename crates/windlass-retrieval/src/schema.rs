@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use windlass::wire::from_json;
 use windlass_rlwe::Limits;
 
 use crate::error::{Error, Result, printable};
@@ -107,8 +108,7 @@ impl Schema {
     /// # Errors
     /// [`Error::BadSchema`], or what is wrong with its numbers.
     pub fn from_json(text: &[u8]) -> Result<(Self, Arc<Setting>)> {
-        let schema: Self =
-            serde_json::from_slice(text).map_err(|error| Error::BadSchema { reason: error.to_string() })?;
+        let schema: Self = from_json(text).map_err(|reason| Error::BadSchema { reason })?;
         if schema.format != FORMAT || schema.version != schema.own_version() {
             let mut reason = format!("format '{}' version {}", schema.format, schema.version);
             if schema.oprf.is_some() && schema.version == FIRST_HIDDEN_VERSION {

@@ -16,12 +16,14 @@ use std::sync::atomic::AtomicUsize;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use windlass::wire::{WireError, hex, write_over};
+use windlass::wire::{WireError, from_json, hex, write_over};
 
 use crate::error::{Error, Result};
+use crate::plan::Plan;
 use crate::schema::Schema;
 use crate::segment_file::{self, Label, Piece};
 use crate::setting::Setting;
+use crate::shape::setting_of;
 use crate::table::{ByKey, ByNumber, Fill, Observer, Source, Table, make_segment, report, segments_of};
 use crate::wish::{RowStatistics, Wish};
 
@@ -54,7 +56,7 @@ impl Manifest {
     /// Reads the file, and names the version: SHA-256 of its text.
     pub fn read(path: &Path) -> Result<(Self, [u8; 32])> {
         let text = read(path)?;
-        let manifest: Self = serde_json::from_slice(&text).map_err(|error| damaged(path, &error.to_string()))?;
+        let manifest: Self = from_json(&text).map_err(|reason| damaged(path, &reason))?;
         let plain = |name: &String| !name.contains(['/', '\\']) && !name.starts_with('.') && name.ends_with(PIECE);
         if !manifest.segments.iter().all(plain) {
             return Err(damaged(path, "it names pieces outside its directory, or files that are not pieces"));
@@ -224,16 +226,22 @@ impl Table {
         Ok(None)
     }
 
-    /// Refuses a directory whose table, finished or begun, has less room than is wished for: its
-    /// layout stays as it is.
+    /// Refuses a directory whose table, finished or begun, is not as is wished: its layout stays as it
+    /// is.
     ///
     /// # Errors
-    /// [`Error::LessRoom`]; [`Error::BadFile`] for a table that cannot be read.
-    pub fn check_room(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
-        let Some(room) = wish.room else { return Ok(()) };
-        match Self::begun(dir)? {
-            Some(schema) if !schema.has_room(rows, room) => Err(Error::LessRoom { path: dir.into(), room }),
-            _ => Ok(()),
+    /// [`Error::LessRoom`], [`Error::OtherWish`]; [`Error::BadFile`] for a table that cannot be read.
+    pub fn check_wish(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
+        if *wish == Wish::default() {
+            return Ok(());
+        }
+        let Some(schema) = Self::begun(dir)? else { return Ok(()) };
+        if let Some(room) = wish.room.filter(|&room| !schema.has_room(rows, room)) {
+            return Err(Error::LessRoom { path: dir.into(), room });
+        }
+        match Plan::of(&*setting_of(&schema.shape)?, schema, rows.total).unmet(wish) {
+            Some((what, [found, wanted])) => Err(Error::OtherWish { path: dir.into(), what, found, wanted }),
+            None => Ok(()),
         }
     }
 

@@ -14,6 +14,15 @@ fn covered(lowest: usize, highest: usize) -> String {
     format!("the tables cover {lowest} to {highest}; choose m with phi(m) in that range")
 }
 
+/// What may give more security: a denser secret, if there is one, or a larger ring.
+fn larger(secret: &str) -> &'static str {
+    if secret.contains("sparse") {
+        "use a larger ring or a ternary secret"
+    } else {
+        "use a larger ring, or ask for less"
+    }
+}
+
 /// Every failure that a caller of this crate can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -42,7 +51,8 @@ pub enum RlweError {
     },
     /// No modulus at all reaches the security that was asked for.
     #[error(
-        "no modulus gives {wanted:.0} bits of security at n = {n} with {secret}: use a larger ring or a ternary secret (at most 256 bits)"
+        "no modulus gives {wanted:.0} bits of security at n = {n} with {secret}: {}; no estimate claims more than 256 bits",
+        larger(secret)
     )]
     SecurityUnreachable {
         /// The ring dimension n = φ(m).

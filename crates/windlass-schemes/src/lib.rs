@@ -18,6 +18,8 @@ pub mod file_sizes;
 #[doc(hidden)]
 pub mod hex;
 mod integer;
+#[doc(hidden)]
+pub mod json;
 mod memory;
 #[doc(hidden)]
 pub mod names;

@@ -194,24 +194,24 @@ impl Plaintext {
 
     /// `a + b`. Errors: [`Error::ContextMismatch`].
     pub fn add(&self, other: &Self) -> Result<Self> {
-        self.combined(other, "Plaintext::add", QuotientRing::add)
+        self.combined(other, "sum of plaintexts", QuotientRing::add)
     }
 
     /// `a − b`. Errors: [`Error::ContextMismatch`].
     pub fn sub(&self, other: &Self) -> Result<Self> {
-        self.combined(other, "Plaintext::sub", QuotientRing::sub)
+        self.combined(other, "difference of plaintexts", QuotientRing::sub)
     }
 
     /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
     pub fn multiply(&self, other: &Self) -> Result<Self> {
-        other.check_ring(&self.slot_ring, "Plaintext::multiply")?;
+        other.check_ring(&self.slot_ring, "product of plaintexts")?;
         if self.is_one() {
             return Ok(other.clone());
         }
         if other.is_one() {
             return Ok(self.clone());
         }
-        self.combined(other, "Plaintext::multiply", QuotientRing::mul)
+        self.combined(other, "product of plaintexts", QuotientRing::mul)
     }
 
     fn combined(

@@ -1,6 +1,7 @@
 //! Bodies of requests: bounded in bytes and in time, each and all together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
@@ -10,9 +11,8 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::problem::{Kind, Problem};
 use crate::service::Service;
 
-/// Bytes beyond a limit that are taken and thrown away, so that who sends them hears why they are
-/// refused: one who is cut off while sending hears nothing.
-const HEARD: usize = 8 << 20;
+/// Time without a byte after which the rest of a body that was refused is no longer waited for.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// How long a body may be.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +83,8 @@ impl Service {
         mut keep: impl FnMut(&[u8]),
     ) -> Result<(), Problem> {
         let Longest { bytes, .. } = most;
-        if stated(headers).is_some_and(|length| length > (bytes + HEARD) as u64) {
+        if stated(headers).is_some_and(|length| length > bytes as u64) {
+            throw_rest_away(body, self.limits.body);
             return Err(most.exceeded());
         }
         let whole = async {
@@ -92,17 +93,27 @@ impl Service {
                 let frame = frame.map_err(|error| Problem::new(&Kind::UNREADABLE, error))?;
                 let Ok(data) = frame.into_data() else { continue };
                 seen += data.len();
-                if seen <= bytes {
-                    keep(&data);
-                } else if seen > bytes + HEARD {
-                    break;
+                if seen > bytes {
+                    return Ok(false);
                 }
+                keep(&data);
             }
-            if seen <= bytes { Ok(()) } else { Err(most.exceeded()) }
+            Ok(true)
         };
         let slow = || Problem::new(&Kind::TOO_SLOW, format!("more than {} s", self.limits.body.as_secs_f64()));
-        tokio::time::timeout(self.limits.body, whole).await.unwrap_or_else(|_| Err(slow()))
+        if tokio::time::timeout(self.limits.body, whole).await.unwrap_or_else(|_| Err(slow()))? {
+            return Ok(());
+        }
+        throw_rest_away(body, self.limits.body);
+        Err(most.exceeded())
     }
+}
+
+/// Takes the rest of a body that is refused, within some time, while the refusal is sent: most clients read
+/// the response when they have sent everything, and one who is cut off while sending hears nothing.
+fn throw_rest_away(mut body: Body, most: Duration) {
+    let rest = async move { while let Ok(Some(Ok(_))) = tokio::time::timeout(SILENCE, body.frame()).await {} };
+    tokio::spawn(tokio::time::timeout(most, rest));
 }
 
 /// The length that a request states.

@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use windlass_schemes::file_sizes::OVERHEAD;
-use windlass_schemes::hex::hex;
+use windlass_schemes::hex::prefixes;
 
 use super::{FieldWriter, KeyId, Kind, WireError};
 
@@ -173,7 +173,8 @@ pub(super) fn check_header(header: &[u8; HEADER], expected: &Expected) -> Result
     }
     let (found, rest) = rest.split_at(32);
     if found != expected.context {
-        return Err(WireError::OtherContext { found: hex(&found[..6]), expected: hex(&expected.context[..6]) });
+        let [found, expected] = prefixes(found, &expected.context, 6);
+        return Err(WireError::OtherContext { found, expected });
     }
     // A caller is told that a passphrase is needed where it would be of use.
     if is_sealed {
@@ -261,6 +262,21 @@ mod tests {
         );
         let other = Expected { context: [8; 32], ..expected() };
         assert!(matches!(error(&bytes, &other), WireError::OtherContext { .. }));
+        // A flipped bit may be the only difference.
+        for place in [12, 20, 43] {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1;
+            let WireError::OtherContext { found, expected: own } = error(&damaged, &expected()) else {
+                panic!("{place}")
+            };
+            assert_ne!(found, own);
+            let told = error(&damaged, &expected()).to_string();
+            assert!(told.contains("damaged") && told.contains(&found) && told.contains(&own), "{told}");
+        }
+        let mut damaged = bytes.clone();
+        damaged[44 + 15] ^= 1;
+        let told = error(&damaged, &expected()).to_string();
+        assert!(told.contains("damaged") && told.contains("0302...") && told.contains("0303..."), "{told}");
         let other = Expected { key: Some(KeyId([4; 16])), ..expected() };
         assert_eq!(error(&bytes, &other), WireError::OtherKeyPair { found: KEY, expected: KeyId([4; 16]) });
         let too_large = WireError::TooLarge { length: 12, limit: 11 };

@@ -53,6 +53,10 @@ pub use windlass_rlwe::KeyId;
 pub use windlass_schemes::error::{Kind, WireError};
 pub use windlass_schemes::file_sizes::{OVERHEAD, packed_len, residue_bits};
 pub use windlass_schemes::hex::hex;
+#[doc(hidden)]
+pub use windlass_schemes::hex::prefixes;
+#[doc(hidden)]
+pub use windlass_schemes::json::from_json;
 
 /// SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {

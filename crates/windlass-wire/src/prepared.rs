@@ -8,7 +8,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{Bound, Limits};
 use windlass_schemes::error::Result;
-use windlass_schemes::hex::hex;
+use windlass_schemes::hex::prefixes;
 use windlass_schemes::plaintext::Content;
 use windlass_schemes::schemes::{self, ckks};
 
@@ -134,7 +134,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         let malformed = |what| WireError::Malformed { what };
         let found: [u8; 32] = fields.array("fingerprint of a plan")?;
         if found != self.fingerprint {
-            let [found, expected] = [found, self.fingerprint].map(|name| hex(&name[..6]));
+            let [found, expected] = prefixes(&found, &self.fingerprint, 6);
             return Err(WireError::OtherPlan { found, expected }.into());
         }
         let rlwe = self.context.rlwe();

@@ -63,7 +63,7 @@ impl RefreshKeys {
         if !same_ring || !self.encapsulation.is_at(&plan.input()) || self.weight != plan.spec().ephemeral_weight {
             return Err(BootstrapError::WrongContext { what: "the refresh key" }.into());
         }
-        check_same_keys("Refresher::new", evaluation.key_id().unwrap_or(self.id), self.id)?;
+        check_same_keys("keys of a refresh", evaluation.key_id().unwrap_or(self.id), self.id)?;
         let stages = plan.stages();
         let sine = stages.iter().find(|stage| matches!(stage.name, StageName::Sine { .. }));
         let level = plan.relinearisation_level();

@@ -75,6 +75,6 @@ fn check_total(engine: &Engine, total: &TracePlan, slots: usize) -> Result<()> {
     Err(Error::ContextMismatch {
         operation: "sum of all slots",
         left: format!("{slots} slots"),
-        right: "a plan of another sum than CkksContext::total_sums of these slots".into(),
+        right: "a plan of another sum than that of these slots".into(),
     })
 }

@@ -284,7 +284,7 @@ impl<R: Plannable> MatrixPlan<R> {
 
     fn check_sum<E: Switching>(&self, evaluator: &E, input: &E::Ciphertext) -> Result<()> {
         match self.any_sum() {
-            Some(sum) => sum.check("MatrixPlan::apply", evaluator, input),
+            Some(sum) => sum.check("product with a matrix", evaluator, input),
             None => Ok(()),
         }
     }

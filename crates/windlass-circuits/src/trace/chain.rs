@@ -86,13 +86,13 @@ impl TraceChain {
     pub fn then(mut self, other: &Self) -> Result<Self> {
         if self.conductor != other.conductor {
             return Err(Error::ContextMismatch {
-                operation: "TraceChain::then",
+                operation: "sums of automorphisms in sequence",
                 left: format!("m = {}", self.conductor),
                 right: format!("m = {}", other.conductor),
             });
         }
         if let (Some(ours), Some(theirs)) = (&self.order, &other.order) {
-            check_same_order("TraceChain::then", ours, theirs)?;
+            check_same_order("sums of automorphisms in sequence", ours, theirs)?;
         }
         self.order = self.order.or_else(|| other.order.clone());
         self.needs_integers |= other.needs_integers;
@@ -277,7 +277,7 @@ impl TraceChain {
     /// # Errors
     /// As [`super::TracePlan::apply`].
     pub fn sequential<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.check("TraceChain::sequential", evaluator, ciphertext)?;
+        self.check("sum of automorphisms", evaluator, ciphertext)?;
         let mut value: Option<E::Ciphertext> = None;
         for factor in &self.factors {
             let start = value.as_ref().unwrap_or(ciphertext);

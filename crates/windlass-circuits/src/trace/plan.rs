@@ -210,7 +210,7 @@ impl TracePlan {
     /// [`Error::OtherSlotOrder`], [`Error::NotIntegers`] (see [`TraceChain::needs_integers`]) and
     /// [`Error::MissingGaloisKey`] before any work is done, and errors of the evaluator.
     pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.check("TracePlan::apply", evaluator, ciphertext)?;
+        self.check("sum of automorphisms", evaluator, ciphertext)?;
         let mut value: Option<E::Ciphertext> = None;
         for group in &self.groups {
             value = Some(group.apply(evaluator, value.as_ref().unwrap_or(ciphertext))?);

@@ -27,7 +27,7 @@ pub fn replicate<E: Evaluator>(
     let slots = evaluator.slot_ring();
     Limits::below(slots.slots()).check("the slot", slot)?;
     if *total.chain() != TraceChain::total(slots)? {
-        let (left, right) = ("TraceChain::total of the evaluator's slots".into(), "a plan of another sum".into());
+        let (left, right) = ("the sum of all slots of the evaluator".into(), "a plan of another sum".into());
         return Err(Error::ContextMismatch { operation: "replicate", left, right });
     }
     total.check("replicate", evaluator, ciphertext)?;

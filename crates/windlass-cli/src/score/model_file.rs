@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use windlass::scoring::{LinearModel, Standardisation};
+use windlass::wire::from_json;
 
 use crate::error::{CliError, Result};
 use crate::table::{Cells, read_text, without_mark};
@@ -103,8 +104,8 @@ fn kind(value: &Value) -> &'static str {
 
 /// A model as JSON, or what is wrong with it.
 fn parse(text: &[u8]) -> std::result::Result<ModelJson, String> {
-    serde_json::from_slice(text).map_err(|error| match serde_json::from_slice(text) {
-        Ok(Value::Object(_)) | Err(_) => error.to_string(),
+    from_json(text).map_err(|reason| match serde_json::from_slice(text) {
+        Ok(Value::Object(_)) | Err(_) => reason,
         Ok(other) => format!("it holds {}, but {{\"weights\": [..], \"bias\": ..}} is expected", kind(&other)),
     })
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::scoring::{Scoring, scoring_spec};
-use windlass::wire::{Access, hex, sha256, write_new};
+use windlass::wire::{Access, from_json, prefixes, sha256, write_new};
 use windlass::{Approximate, Context};
 
 use super::args::SourceArgs;
@@ -107,8 +107,8 @@ impl Schema {
         if *found == expected {
             return Ok(());
         }
-        let short = |hash: &[u8]| hex(&hash[..4]);
-        Err(CliError::OtherScoringSchema { path: path.into(), found: short(found), expected: short(&expected) })
+        let [found, expected] = prefixes(found, &expected, 4);
+        Err(CliError::OtherScoringSchema { path: path.into(), found, expected })
     }
 
     /// Refuses a model that reads rows otherwise than this schema tells clients to write them, or
@@ -143,8 +143,7 @@ impl Schema {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self> {
         let refuse = |reason: String| CliError::NotOfFormat { path: path.into(), what: WHAT, reason };
-        let schema: Self =
-            serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| refuse(error.to_string()))?;
+        let schema: Self = from_json(without_mark(&read_text(path)?)).map_err(refuse)?;
         if schema.format != FORMAT || schema.version != VERSION {
             return Err(refuse(format!("format '{}' version {}", schema.format, schema.version)));
         }

@@ -9,7 +9,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use windlass::wire::{Access, write_new};
+use windlass::wire::{Access, from_json, write_new};
 use windlass_retrieval::KeyContext;
 use windlass_retrieval::vectors::{QuantisedTable, SearchFiles, SearchShape, SearchSpec};
 
@@ -62,8 +62,7 @@ impl Opened {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self> {
         let refuse = |reason: String| CliError::NotOfFormat { path: path.into(), what: WHAT, reason };
-        let schema: Schema =
-            serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| refuse(error.to_string()))?;
+        let schema: Schema = from_json(without_mark(&read_text(path)?)).map_err(refuse)?;
         if schema.format != FORMAT || schema.version != version(&schema.shape) {
             return Err(refuse(format!("format '{}' version {}", schema.format, schema.version)));
         }

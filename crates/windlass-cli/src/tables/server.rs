@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass::rlwe::EvaluationKeys;
-use windlass::wire::hex;
+use windlass::wire::{hex, prefixes};
 use windlass_retrieval::{
     Contents, Error, KeyChange, KeyContext, Observer, OprfKey, Plan, Query, RowChange, RowStatistics, Schema, Table,
     TableContext, Wish,
@@ -68,7 +68,7 @@ pub fn prepare(
     stages: &mut Stages,
 ) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
-    Table::check_room(dir, rows, wish)?;
+    Table::check_wish(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let public = oprf.as_deref().map(|oprf| oprf.key.public());
         let mut plan = plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), wish)?;
@@ -152,12 +152,10 @@ fn refuse_other_schema(dir: &Path, path: &Path, known: &Schema) -> Result<()> {
     let there = Table::begun(dir)?.map(|schema| schema.hash());
     let known = known.hash();
     match there {
-        Some(found) if found != known => Err(CliError::OtherSchemaThere {
-            dir: dir.into(),
-            found: hex(&found[..8]),
-            path: path.into(),
-            known: hex(&known[..8]),
-        }),
+        Some(found) if found != known => {
+            let [found, known] = prefixes(&found, &known, 8);
+            Err(CliError::OtherSchemaThere { dir: dir.into(), found, path: path.into(), known })
+        }
         _ => Ok(()),
     }
 }

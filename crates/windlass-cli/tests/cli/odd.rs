@@ -202,9 +202,11 @@ fn files_of_other_versions_and_kinds() {
     patched(12, whole[12] ^ 1, "another context");
     patched(66, 1, "parameters allow at most");
     patched(0, b'w', "not a Windlass file");
-    for (text, wanted) in
-        [("[]", "not a lookup schema"), ("{\"format\":\"windlass-lookup-schema\"}", "not a lookup schema")]
-    {
+    for (text, wanted) in [
+        ("[]", "not a lookup schema"),
+        ("6", "integer `6`, expected an object in braces at line 1"),
+        ("{\"format\":\"windlass-lookup-schema\"}", "not a lookup schema"),
+    ] {
         fs::write(at.join("schema.json"), text).unwrap();
         let message = fail(at, "query --schema schema.json --secret-key keys/secret.key --query 1 --out q");
         assert!(message.contains(wanted), "{message}");
@@ -369,7 +371,7 @@ fn plans_for_odd_wishes() {
         ("params plan --modulus 257 --depth 4294967296", "--depth"),
         ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
         ("params plan --modulus 257 --security 80", "insecure"),
-        ("params plan --modulus 257 --security 1000", "no parameters meet the specification"),
+        ("params plan --modulus 257 --security 1000", "must be at most 256"),
         ("params plan --modulus -1", "invalid value '-1' for '--modulus <T>'"),
         ("params plan --modulus 65537 --bootstrap --m 65536", "ask for no m, or for m = 131072"),
         ("params plan --modulus 65537 --bootstrap --m 65536", "ask for the plaintext modulus 257"),

@@ -377,6 +377,28 @@ fn room_is_not_added_to_a_table_that_is_there() {
     }
 }
 
+/// What was asked for is had, or refused: the layout of a table stays as it was begun.
+#[test]
+fn limits_are_not_ignored_where_a_table_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 1000);
+    let build = "table build --table t.csv --key id --out served";
+    succeed(at, build);
+    let before = snapshot(&at.join("served"));
+    for (limit, wanted) in [
+        ("--tag-bits 64", "tags of keys, in bits: 128, not 64"),
+        ("--most-keys 1000", "evaluation keys, in bytes: "),
+        ("--most-query 1000", "query for one row, in bytes: "),
+        ("--most-answer 1000", "answer for one row, in bytes: "),
+    ] {
+        let message = fail(at, &format!("{build} {limit}"));
+        assert!(message.contains("served: the directory holds a table") && message.contains(wanted), "{message}");
+        assert!(snapshot(&at.join("served")) == before);
+    }
+    succeed(at, &format!("{build} --tag-bits 128 --most-keys 1000000000"));
+}
+
 /// Where all rows have one length, a row that was removed is as many zeros: no row of empty cells.
 #[test]
 fn removed_rows_of_one_length_are_not_there() {

@@ -4,6 +4,7 @@ use pyo3::prelude::*;
 
 use crate::array::PyCiphertext;
 use crate::elementwise::{self, Operand};
+use crate::natural::Whole;
 use crate::operators;
 use crate::reduce::{self, Axes};
 use crate::refresh;
@@ -165,8 +166,8 @@ impl PyCiphertext {
     /// >>> client, server = context.generate_keys(context.roll(4, 1))
     /// >>> client.decrypt(server.receive(client.encrypt([1, 2, 3, 4])).roll(1))
     /// array([4, 1, 2, 3])
-    fn roll(&self, py: Python<'_>, shift: i64) -> PyResult<Self> {
-        operators::roll(py, self, shift)
+    fn roll(&self, py: Python<'_>, shift: Whole) -> PyResult<Self> {
+        operators::roll(py, self, shift.0)
     }
 
     /// Refreshes the array: the same values, or those of a table at them, with new capacity. Name

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 
 use crate::circuit::{PyCircuit, Recipe};
 use crate::error::plain;
-use crate::natural::Natural;
+use crate::natural::{Natural, Whole};
 use crate::numbers::integers;
 use crate::setting::{Kind, PyContext};
 
@@ -48,11 +48,11 @@ impl PyContext {
     /// >>> client, server = context.generate_keys(absolute)
     /// >>> client.decrypt(absolute(server.receive(client.encrypt([-3, 0, 4]))))
     /// array([3, 0, 4])
-    #[pyo3(signature = (table, *, start=0))]
-    fn table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, start: i64) -> PyResult<PyCircuit> {
+    #[pyo3(signature = (table, *, start=Whole(0)), text_signature = "($self, table, *, start=0)")]
+    fn table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, start: Whole) -> PyResult<PyCircuit> {
         self.check_integers(py, "a table")?;
         let values = integers(table, "table")?;
-        PyCircuit::make(py, &self.setting, Recipe::Table { values, start })
+        PyCircuit::make(py, &self.setting, Recipe::Table { values, start: start.0 })
     }
 
     /// Plans the power ``x**exponent`` in every slot.

@@ -148,9 +148,9 @@ impl PyContext {
         partition: Option<&str>,
         front_end: Option<&str>,
         keys: Option<&str>,
-        max_keys: Option<usize>,
+        max_keys: Option<Natural>,
     ) -> PyResult<PyBootstrapping> {
-        let most = max_keys.map(|most| most.to_string());
+        let most = max_keys.map(|most| most.0.to_string());
         let names = [digits, unpacking, transform, partition, front_end, keys, most.as_deref()];
         let names = names.map(|name| name.map(str::to_owned));
         PyBootstrapping::make(py, &self.setting, packed, names)

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::error::{plain, raise};
 use crate::matrix::{LinearInner, LinearSpec, Matrix, PyLinear, check_filter};
-use crate::natural::Natural;
+use crate::natural::{Natural, Whole};
 use crate::numbers::{Slice, values};
 use crate::runtime::long;
 use crate::setting::PyContext;
@@ -102,14 +102,14 @@ impl PyContext {
     /// >>> client, server = context.generate_keys(context.roll(4, 1))
     /// >>> client.decrypt(server.receive(client.encrypt([1, 2, 3, 4])).roll(1))
     /// array([4, 1, 2, 3])
-    fn roll(&self, py: Python<'_>, length: Natural, shift: i64) -> PyResult<PyLinear> {
+    fn roll(&self, py: Python<'_>, length: Natural, shift: Whole) -> PyResult<PyLinear> {
         let length = length.0 as usize;
         if length == 0 {
             return Err(plain(py, "ShapeError", "a vector without entries has no shift"));
         }
         crate::matrix::check_shift(py, &self.setting, length)?;
         let setting = Arc::clone(&self.setting);
-        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift))? })
+        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift.0))? })
     }
 
     /// Plans a convolution of vectors with public real numbers (CKKS), as ``numpy.convolve``. It takes

@@ -37,7 +37,7 @@ impl PyContext {
     /// capacity : float
     ///     Bits of capacity that must be left after these.
     /// security : float
-    ///     Bits of security, at least 128.
+    ///     Bits of security, from 128 to 256.
     /// m : int, optional
     ///     The cyclotomic index; by default the planner chooses it.
     /// unlimited : bool

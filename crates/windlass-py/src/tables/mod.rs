@@ -61,8 +61,17 @@ impl PyTable {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let place = directory.clone();
-        if like.is_some() && wish.tag_bits.is_some() {
-            let message = "a table keeps the tags of the schema that it is made like: leave out tag_bits";
+        if like.is_some() && wish != Wish::default() {
+            let given = [
+                ("room", wish.room.is_some()),
+                ("most_keys", wish.keys.is_some()),
+                ("most_query", wish.query.is_some()),
+                ("most_answer", wish.answer.is_some()),
+                ("tag_bits", wish.tag_bits.is_some()),
+            ];
+            let names: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+            let message =
+                format!("a table keeps the layout of the schema that it is made like: leave out {}", names.join(", "));
             return Err(plain(py, "ParameterError", message));
         }
         let like = like.map(|text| retrieval::Schema::from_json(&text)).transpose();

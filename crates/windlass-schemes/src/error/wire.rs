@@ -5,7 +5,7 @@ use std::io;
 use windlass_rlwe::KeyId;
 
 use super::kind::Kind;
-use crate::hex::hex;
+use crate::hex::prefixes;
 
 /// Why bytes or a file were refused. Nothing of a refused file is used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -38,19 +38,18 @@ pub enum WireError {
     },
     /// The file was made under other parameters.
     #[error(
-        "it belongs to another context: its parameters are {found}..., not {expected}...; make keys, query and answer with the same parameters"
+        "it belongs to another context, or is damaged: its parameters are {found}..., not {expected}...; make keys, query and answer with the same parameters, or copy it again"
     )]
     OtherContext {
-        /// First bytes of the hash in the file, in hexadecimal.
+        /// First bytes of the hash in the file, in hexadecimal, as many as it takes to tell it from the other.
         found: String,
         /// First bytes of the hash of the parameters in use, in hexadecimal.
         expected: String,
     },
     /// The file belongs to another key pair than the keys or ciphertexts that it is used with.
     #[error(
-        "it belongs to another key pair: {}..., not {}...; use files of one key generation",
-        short(found),
-        short(expected)
+        "it belongs to another key pair, or is damaged: {}; use files of one key generation, or copy it again",
+        key_pairs(found, expected)
     )]
     OtherKeyPair {
         /// The key pair of the file.
@@ -162,9 +161,10 @@ impl WireError {
     }
 }
 
-/// The first bytes of a name, in hexadecimal.
-fn short(key: &KeyId) -> String {
-    hex(&key.0[..6])
+/// The first bytes of the names of two key pairs.
+fn key_pairs(found: &KeyId, expected: &KeyId) -> String {
+    let [found, expected] = prefixes(&found.0, &expected.0, 6);
+    format!("{found}..., not {expected}...")
 }
 
 impl From<io::Error> for WireError {

@@ -11,6 +11,7 @@ use super::Params;
 use super::ephemeral::{Encapsulation, Ephemeral};
 use crate::error::WireError;
 use crate::error::{Error, Result};
+use crate::json::from_json;
 use crate::schemes::Scheme;
 
 /// The longest file that is read: generous for a chain of a thousand primes.
@@ -177,7 +178,7 @@ impl Params {
         if text.len() as u64 > MOST_BYTES {
             return Err(too_long());
         }
-        let file: ParamsFile = serde_json::from_str(text).map_err(wrong)?;
+        let file: ParamsFile = from_json(text.as_bytes()).map_err(wrong)?;
         let ephemeral = file.ephemeral()?;
         let scheme = match file.scheme.as_str() {
             "BGV" => Scheme::Bgv,

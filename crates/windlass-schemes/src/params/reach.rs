@@ -22,6 +22,8 @@ pub(super) struct Reach {
     octaves: Vec<Octave>,
     /// The greatest depth that any of them carries; negative if none does.
     deepest: f64,
+    /// A lower bound on the bytes of a switching key, over those that carry the depth.
+    least_key_bytes: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -54,6 +56,13 @@ impl Octave {
     fn carries(&self, depth: u32) -> bool {
         self.most.as_ref().is_ok_and(|&most| self.needed(depth) <= most)
     }
+
+    /// Bytes of a switching key, from below: both halves of one digit modulo the primes of Q, of 50 bits at
+    /// most, and one of P.
+    fn least_key_bytes(&self, depth: u32) -> u64 {
+        let primes = (self.needed(depth).max(1.0) / 50.0).ceil() as u64 + 1;
+        (16 * primes) << self.log_n
+    }
 }
 
 impl Reach {
@@ -61,10 +70,16 @@ impl Reach {
     pub fn new(spec: &ParamSpec) -> Self {
         let mut octaves: Vec<Octave> = OCTAVES.filter_map(|log_n| Octave::new(spec, log_n)).collect();
         let deepest = octaves.iter().map(Octave::deepest).fold(-1.0, f64::max);
+        let carried = octaves.iter().filter(|octave| octave.carries(spec.depth));
+        let least_key_bytes = carried.map(|octave| octave.least_key_bytes(spec.depth)).min();
         if spec.m.is_none() {
-            octaves.retain(|octave| octave.carries(spec.depth) || octave.log_n == *OCTAVES.end());
+            let most = spec.max_switching_key_bytes.unwrap_or(u64::MAX);
+            octaves.retain(|octave| {
+                let fits = octave.carries(spec.depth) && octave.least_key_bytes(spec.depth) <= most;
+                fits || octave.log_n == *OCTAVES.end()
+            });
         }
-        Self { octaves, deepest }
+        Self { octaves, deepest, least_key_bytes }
     }
 
     /// Whether some ring of dimension 2^log_n to 2^{log_n+1} may do.
@@ -74,6 +89,17 @@ impl Reach {
 
     /// Why no ring can do it; `None` if one may.
     pub fn refusal(&self, spec: &ParamSpec) -> Option<String> {
+        self.too_large_keys(spec).or_else(|| self.too_deep(spec))
+    }
+
+    fn too_large_keys(&self, spec: &ParamSpec) -> Option<String> {
+        let (most, least) = (spec.max_switching_key_bytes?, self.least_key_bytes?);
+        (spec.m.is_none() && most < least).then(|| {
+            format!("every switching key for depth {} has at least {least} bytes, but {most} are allowed; allow larger keys, or ask for less depth", spec.depth)
+        })
+    }
+
+    fn too_deep(&self, spec: &ParamSpec) -> Option<String> {
         if spec.m.is_some() || self.octaves.iter().any(|octave| octave.carries(spec.depth)) {
             return None;
         }
@@ -107,6 +133,22 @@ mod tests {
             let (n, reach) = (super::super::Params::plan(&spec).unwrap().rlwe().n(), Reach::new(&spec));
             assert!(reach.allows(n.ilog2()) && reach.refusal(&spec).is_none(), "{spec:?}: {n}");
             assert!(n.ilog2() < 14 || !reach.allows(n.ilog2() - 3), "{spec:?}: {n} and {reach:?}");
+        }
+    }
+
+    /// Whatever the planner finds has larger keys than the bound.
+    #[test]
+    fn keys_that_no_ring_has_are_refused_at_once() {
+        for depth in [0, 1, 5] {
+            let spec = ParamSpec { depth, ..ParamSpec::default() };
+            let least = Reach::new(&spec).least_key_bytes.unwrap();
+            let found = super::super::Params::plan(&spec).unwrap().rlwe().key_sizes().switching_key_memory;
+            assert!(least <= found && 32 * least > found, "depth {depth}: {least} and {found}");
+            let with = |most| ParamSpec { max_switching_key_bytes: Some(most), ..spec.clone() };
+            let refused = Reach::new(&with(least - 1)).refusal(&with(least - 1)).unwrap();
+            assert!(refused.contains(&format!("at least {least} bytes")), "{refused}");
+            assert!(Reach::new(&with(found)).refusal(&with(found)).is_none());
+            assert!(super::super::Params::plan(&with(found)).is_ok());
         }
     }
 

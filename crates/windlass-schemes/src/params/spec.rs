@@ -8,6 +8,12 @@ use windlass_rlwe::{Limits, RlweParams};
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 
+/// The largest λ that an estimate gives, in bits.
+const MOST_SECURITY: f64 = 256.0;
+
+/// The largest ring dimension of the security tables.
+const MOST_COEFFICIENTS: u64 = 1 << 17;
+
 /// What a parameter set must be able to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParamSpec {
@@ -27,7 +33,7 @@ pub struct ParamSpec {
     pub linear_maps: u32,
     /// Bits of capacity that must be left after them.
     pub capacity: f64,
-    /// Bits of security, at least 128.
+    /// Bits of security, from 128 to 256.
     pub security: f64,
     /// The maximum size of one switching key in memory, in bytes.
     pub max_switching_key_bytes: Option<u64>,
@@ -80,6 +86,7 @@ impl ParamSpec {
         secure
             .with("since smaller security exists only in presets named insecure or paper")
             .check("security", self.security)?;
+        Limits::at_most(MOST_SECURITY).with("the most that any estimate claims").check("security", self.security)?;
         if !self.security.is_finite() {
             return Err(Limits::only("a finite number of bits").refuse("security", self.security).into());
         }
@@ -95,6 +102,24 @@ impl ParamSpec {
         }
         // The ring layer says what is wrong with an index, and what to take instead.
         self.m.map(Shape::new).transpose().map_err(RingError::from)?;
-        Ok(())
+        match self.too_many_slots() {
+            Some(reason) => Err(Error::NoParameters { reason }),
+            None => Ok(()),
+        }
+    }
+
+    /// Why no ring of the tables has as many slots, by a bound that takes no search.
+    ///
+    /// A slot degree of d means p^d = 1 modulo m, hence φ(m) < p^d: there are at most min(p^d − 1, 2^17)/d slots.
+    fn too_many_slots(&self) -> Option<String> {
+        let most_of_degree = |d: u32| {
+            self.p.checked_pow(d).map_or(MOST_COEFFICIENTS, |power| (power - 1).min(MOST_COEFFICIENTS)) / u64::from(d)
+        };
+        let most = (1..=17).map(most_of_degree).max().unwrap_or(0);
+        (self.slots as u64 > most).then(|| {
+            let (p, wanted) = (self.p, self.slots);
+            let prime = if wanted as u64 <= MOST_COEFFICIENTS { " or a prime that is 1 modulo a large power of two (786433)" } else { "" };
+            format!("no ring of the security tables has {wanted} slots modulo {p}, and none has more than {most}; ask for fewer slots{prime}")
+        })
     }
 }

@@ -67,7 +67,19 @@ fn refusals_say_the_cause_and_what_to_ask_for() {
     };
     let few = reason(ParamSpec { p: 3, m: Some(1 << 15), slots: 100, ..spec() });
     assert!(few.contains("m = 32768 has 2 slots modulo 3, fewer than 100"), "{few}");
-    assert!(reason(ParamSpec { slots: 1 << 20, ..spec() }).contains("1048576 slots modulo 257; ask for fewer slots"));
+    assert!(
+        reason(ParamSpec { slots: 1 << 20, ..spec() }).contains("has 1048576 slots modulo 257, and none has more than")
+    );
+    // Before any ring is looked at.
+    let many = ParamSpec { slots: 1_000_000_000, ..spec() };
+    assert!(matches!(many.check(), Err(Error::NoParameters { .. })));
+    assert!(reason(ParamSpec { p: 3, slots: 30_000, ..spec() }).contains("or a prime that is 1 modulo"));
+    assert_eq!(
+        refused(ParamSpec { security: 1e9, ..spec() }).to_string(),
+        "security is 1e9, but must be at most 256, the most that any estimate claims"
+    );
+    let unreachable = refused(ParamSpec { security: 256.0, m: Some(1 << 11), ..spec() }).to_string();
+    assert!(!unreachable.contains("or a ternary secret"), "{unreachable}");
     let deep = reason(ParamSpec { depth: u32::MAX, ..spec() });
     assert!(deep.contains("no depth above") && deep.contains("plan_any_depth"), "{deep}");
     let deep = reason(ParamSpec { depth: 40, m: Some(1 << 14), ..spec() });

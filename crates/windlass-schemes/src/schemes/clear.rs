@@ -121,7 +121,7 @@ impl Clear {
 
     /// Wraps a plaintext. Errors: [`Error::ContextMismatch`].
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
-        plaintext.check_ring(&self.slot_ring, "Clear::encrypt")?;
+        plaintext.check_ring(&self.slot_ring, "encryption")?;
         Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slot_ring.modulus().exponent() })
     }
 
@@ -298,7 +298,7 @@ impl Evaluator for Clear {
     }
 
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Plaintext> {
-        constant.check_ring(&self.slot_ring, "Clear::prepare")?;
+        constant.check_ring(&self.slot_ring, "constant")?;
         Ok(constant.clone())
     }
 

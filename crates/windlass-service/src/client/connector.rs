@@ -16,6 +16,7 @@ use ureq::unversioned::transport::{
 use windlass::wire::WireError;
 
 use super::access::Access;
+use super::causes::spelled;
 use super::error::{AskError, Result};
 use super::pinned::Pinned;
 use crate::pem;
@@ -50,7 +51,14 @@ impl PinnedTls {
                     .map_err(|error| refuse(key, format!("its private key cannot be read ({})", pem::reason(error))))?;
                 let config = config.with_client_auth_cert(certificates(certificate)?, private);
                 config.map_err(|error| {
-                    refuse(key, format!("it is not the private key of {}: {error}", certificate.display()))
+                    refuse(
+                        key,
+                        format!(
+                            "it is not the private key of {}: {}",
+                            certificate.display(),
+                            spelled(&error.to_string())
+                        ),
+                    )
                 })?
             }
         };

@@ -16,6 +16,7 @@ use windlass::wire::WireError;
 use zeroize::Zeroizing;
 
 use super::access::{Access, Token, check_token_way, is_https};
+use super::causes::{RUNNING, explained, spelled};
 use super::connector::{PinnedTls, certificates};
 use super::error::{AskError, Refused, Result};
 
@@ -115,8 +116,8 @@ impl Remote {
     }
 
     fn unreachable(&self, error: impl ToString) -> AskError {
-        let mut reason = error.to_string();
-        match (&self.proxy, remedy(&reason)) {
+        let (mut reason, remedy) = explained(&error.to_string());
+        match (&self.proxy, remedy) {
             (Some(proxy), None | Some(RUNNING)) => {
                 reason += &format!(
                     "; the question goes through the proxy {proxy}, which the environment names (http_proxy, https_proxy, all_proxy): check that the proxy runs, or name the service in no_proxy"
@@ -233,41 +234,6 @@ fn check_port(address: &Uri) -> Result<()> {
     }
 }
 
-/// What to do if no program listens.
-const RUNNING: &str = "check that the service is running at this address";
-
-/// What to do about a connection that did not come about or that broke, where that can be told.
-fn remedy(reason: &str) -> Option<&'static str> {
-    const STRANGE: &str = "the service does not accept the certificate of --cert: an authority in the service's --tls-client-ca must have signed it, or the certificate must be in that file itself; in that case it must not be an authority, as 'openssl req -x509' makes it: add -addext basicConstraints=critical,CA:FALSE";
-    const BROKEN: &str = "the other side closed the connection, as a service that is stopped does: ask again when it runs, and tell its owner if this persists";
-    const REMEDIES: &[(&str, &str)] = &[
-        ("alert: CertificateUnknown", STRANGE),
-        ("alert: BadCertificate", STRANGE),
-        ("alert: UnknownCA", STRANGE),
-        // Signed by another authority of the same name.
-        ("alert: DecryptError", STRANGE),
-        ("alert: CertificateExpired", "the certificate of --cert is no longer valid: get a new one"),
-        ("UnknownIssuer", "give the certificate of the authority that signed the service's with --ca FILE"),
-        (
-            "CaUsedAsEndEntity",
-            "its certificate is an authority, as 'openssl req -x509' makes them: give this certificate itself with --ca FILE",
-        ),
-        ("NotValidForName", "write the address with a name that the certificate is for"),
-        ("not valid for", "write the address with a name that the certificate is for"),
-        ("NotValidYet", "its validity begins later, or the clock of this machine is wrong"),
-        ("Expired", "its owner must renew it, or the clock of this machine is wrong"),
-        ("expired", "its owner must renew it, or the clock of this machine is wrong"),
-        ("CertificateRequired", "the service asks for a client certificate: give it with --cert FILE --cert-key FILE"),
-        ("InvalidContentType", "it may not speak https: write the address as http://HOST:PORT"),
-        ("http parse fail", "it may speak only https: write the address as https://HOST:PORT"),
-        ("Peer disconnected", BROKEN),
-        ("reset by peer", BROKEN),
-        ("Broken pipe", BROKEN),
-        ("refused", RUNNING),
-    ];
-    REMEDIES.iter().find(|(part, _)| reason.contains(part)).map(|(_, remedy)| *remedy)
-}
-
 /// An agent that trusts and shows what `access` says.
 fn agent(config: ConfigBuilder<AgentScope>, access: &Access) -> Result<Agent> {
     if let Some(authority) = &access.authority {
@@ -281,7 +247,8 @@ fn agent(config: ConfigBuilder<AgentScope>, access: &Access) -> Result<Agent> {
     let refuse = |reason: String| AskError::File { path: key.clone(), reason };
     let text = Zeroizing::new(std::fs::read(key).map_err(|error| refuse(WireError::from(error).to_string()))?);
     let private = PrivateKey::from_pem(&text);
-    let private = private.map_err(|error| refuse(format!("its private key cannot be read ({error})")))?;
+    let private =
+        private.map_err(|error| refuse(format!("its private key cannot be read ({})", spelled(&error.to_string()))))?;
     let shown = ClientCert::new_with_certs(&chain, private);
     let tls = TlsConfig::builder().client_cert(Some(shown)).build();
     Ok(config.tls_config(tls).build().into())

@@ -2,6 +2,7 @@
 
 mod access;
 mod ask;
+mod causes;
 mod connector;
 mod error;
 mod http;

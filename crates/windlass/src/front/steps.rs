@@ -7,7 +7,8 @@
 //! values in the slots beside the entries: a folded matrix and a sum leave parts of sums, a
 //! polynomial its value at 0. A sum, a matrix that lays copies of the vector, and in CKKS a
 //! polynomial that does not bring its argument to −1..1 ([`Polynomial::masks_in_passing`]) then
-//! need a mask, which is one more product with constants.
+//! need a mask, which is one more product with constants. Which of these a matrix does is known only
+//! when it is planned; the largest depth over all ways is stated.
 
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
@@ -21,13 +22,60 @@ use crate::schemes::ckks::CkksSpec;
 use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 
-/// The depth of successive steps.
+/// Products of ciphertexts, and with constants where these are counted apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Depth {
+struct Counts {
     products: usize,
     linear_maps: usize,
-    /// Whether slots beside the entries may hold anything but zeros.
-    littered: bool,
+}
+
+impl Counts {
+    /// These and products with constants in sequence.
+    fn and_constants<F: Family>(self, count: usize) -> Self {
+        if F::RESCALES {
+            self.and_products(count)
+        } else {
+            Self { linear_maps: self.linear_maps.saturating_add(count), ..self }
+        }
+    }
+
+    /// These and products of ciphertexts in sequence.
+    fn and_products(self, count: usize) -> Self {
+        Self { products: self.products.saturating_add(count), ..self }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self { products: self.products.max(other.products), linear_maps: self.linear_maps.max(other.linear_maps) }
+    }
+}
+
+/// The depth of successive steps.
+///
+/// How a matrix is folded is known only when it is planned. So two depths are counted: of the ways after
+/// which the slots beside the entries hold zeros, and of those after which they may hold anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Depth {
+    /// With zeros beside the entries; `None` if no way leaves them.
+    clean: Option<Counts>,
+    /// With anything beside the entries.
+    littered: Option<Counts>,
+    /// Whether there is one entry, which is its own sum.
+    single: bool,
+}
+
+impl Default for Depth {
+    /// That of no steps.
+    fn default() -> Self {
+        Self { clean: Some(Counts::default()), littered: None, single: false }
+    }
+}
+
+/// The larger of two depths, if there are any.
+fn larger(a: Option<Counts>, b: Option<Counts>) -> Option<Counts> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (one, other) => one.or(other),
+    }
 }
 
 impl Depth {
@@ -40,39 +88,85 @@ impl Depth {
 
     /// Products of ciphertexts in sequence ([`ParamSpec::depth`]); for CKKS, rescalings.
     pub fn products(&self) -> usize {
-        self.products
+        self.counts().products
     }
 
     /// Products with matrices in sequence, for exact schemes ([`ParamSpec::linear_maps`]).
     pub fn linear_maps(&self) -> usize {
-        self.linear_maps
+        self.counts().linear_maps
     }
 
-    /// Adds products with constants in sequence.
-    fn multiply_constants<F: Family>(&mut self, count: usize) {
-        let counted = if F::RESCALES { &mut self.products } else { &mut self.linear_maps };
-        *counted = counted.saturating_add(count);
+    fn counts(&self) -> Counts {
+        larger(self.clean, self.littered).unwrap_or_default()
+    }
+
+    /// Adds the same to all ways.
+    fn add(&mut self, add: impl Fn(Counts) -> Counts) {
+        (self.clean, self.littered) = (self.clean.map(&add), self.littered.map(&add));
     }
 
     /// Adds a mask on the entries, unless the slots beside them hold zeros.
     fn mask<F: Family>(&mut self) {
-        if std::mem::take(&mut self.littered) {
-            self.multiply_constants::<F>(1);
-        }
+        let masked = self.littered.take().map(|counts| counts.and_constants::<F>(1));
+        self.clean = larger(self.clean, masked);
+    }
+
+    /// Leaves anything beside the entries.
+    fn litter(&mut self) {
+        self.littered = larger(self.littered, self.clean.take());
+    }
+
+    /// Leaves zeros beside the entries.
+    fn clear(&mut self) {
+        self.clean = larger(self.clean, self.littered.take());
     }
 
     /// Adds products of ciphertexts in sequence.
     fn multiply(&mut self, products: usize) {
-        self.products = self.products.saturating_add(products);
+        self.add(|counts| counts.and_products(products));
     }
 
-    /// Adds a matrix: whether it lays copies of the vector, and whether it leaves parts of sums.
-    fn multiply_matrix<F: Family>(&mut self, products: usize, copies: bool, sums: bool) {
-        if copies {
-            self.mask::<F>();
+    /// Adds a matrix of one of these forms; `single` for a matrix of one row.
+    fn multiply_matrix<F: Family>(&mut self, products: usize, single: bool, forms: &[Form]) {
+        let way = |form: &Form| {
+            let mut own = *self;
+            if *form == Form::Copies {
+                own.mask::<F>();
+            }
+            own.add(|counts| counts.and_constants::<F>(products));
+            if *form == Form::Sums {
+                own.litter()
+            } else {
+                own.clear()
+            }
+            own
+        };
+        let ways: Vec<Self> = forms.iter().map(way).collect();
+        self.clean = ways.iter().fold(None, |depth, way| larger(depth, way.clean));
+        self.littered = ways.iter().fold(None, |depth, way| larger(depth, way.littered));
+        self.single = single;
+    }
+}
+
+/// How a matrix treats the slots beside the entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It leaves zeros there, whatever they held.
+    Plain,
+    /// It lays copies of the vector there, so they must hold zeros.
+    Copies,
+    /// It leaves parts of sums there.
+    Sums,
+}
+
+impl Form {
+    /// That of a plan.
+    fn of(copies: bool, sums: bool) -> Self {
+        match (copies, sums) {
+            (true, _) => Self::Copies,
+            (false, true) => Self::Sums,
+            (false, false) => Self::Plain,
         }
-        self.multiply_constants::<F>(products);
-        self.littered = sums;
     }
 }
 
@@ -99,7 +193,7 @@ pub struct AnyMatrix;
 
 impl<F: Family> Step<F> for AnyMatrix {
     fn add_to(&self, depth: &mut Depth) {
-        depth.multiply_matrix::<F>(1, true, true);
+        depth.multiply_matrix::<F>(1, false, &[Form::Copies, Form::Sums]);
     }
 }
 
@@ -118,8 +212,12 @@ pub struct MatrixShape {
 impl<F: Family> Step<F> for MatrixShape {
     fn add_to(&self, depth: &mut Depth) {
         let is_twice = |a: usize, b: usize| a >= b.saturating_mul(2);
-        let (wide, tall) = (is_twice(self.columns, self.rows), is_twice(self.rows, self.columns));
-        depth.multiply_matrix::<F>(1, !wide, !tall);
+        let forms: &[Form] = match (is_twice(self.columns, self.rows), is_twice(self.rows, self.columns)) {
+            (true, false) => &[Form::Sums],
+            (false, true) => &[Form::Copies],
+            _ => &[Form::Copies, Form::Sums],
+        };
+        depth.multiply_matrix::<F>(1, self.rows == 1, forms);
     }
 }
 
@@ -132,25 +230,27 @@ impl<F: Family, T> Step<F> for Vec<Vec<T>> {
 
 impl Step<Exact> for LinearPlan {
     fn add_to(&self, depth: &mut Depth) {
-        depth.multiply_matrix::<Exact>(1, false, false);
+        depth.multiply_matrix::<Exact>(1, false, &[Form::Plain]);
     }
 }
 
 impl Step<Approximate> for LinearPlan<ComplexSlots> {
     fn add_to(&self, depth: &mut Depth) {
-        depth.multiply_matrix::<Approximate>(self.depth(), false, false);
+        depth.multiply_matrix::<Approximate>(self.depth(), false, &[Form::Plain]);
     }
 }
 
 impl Step<Exact> for MatrixPlan {
     fn add_to(&self, depth: &mut Depth) {
-        depth.multiply_matrix::<Exact>(1, self.copies().is_some(), self.sum().is_some());
+        let form = Form::of(self.copies().is_some(), self.sum().is_some());
+        depth.multiply_matrix::<Exact>(1, self.rows() == 1, &[form]);
     }
 }
 
 impl Step<Approximate> for MatrixPlan<ComplexSlots> {
     fn add_to(&self, depth: &mut Depth) {
-        depth.multiply_matrix::<Approximate>(self.depth(), self.copies().is_some(), self.sum().is_some());
+        let form = Form::of(self.copies().is_some(), self.sum().is_some());
+        depth.multiply_matrix::<Approximate>(self.depth(), self.rows() == 1, &[form]);
     }
 }
 
@@ -160,7 +260,9 @@ impl Step<Approximate> for Polynomial {
             depth.mask::<Approximate>();
         }
         depth.multiply(self.depth());
-        depth.littered |= !self.keeps_zero();
+        if !self.keeps_zero() {
+            depth.litter();
+        }
     }
 }
 
@@ -170,7 +272,9 @@ impl Step<Approximate> for FunctionPlan {
             depth.mask::<Approximate>();
         }
         depth.multiply(self.depth());
-        depth.littered |= !self.keeps_zero();
+        if !self.keeps_zero() {
+            depth.litter();
+        }
     }
 }
 
@@ -181,7 +285,7 @@ impl Step<Approximate> for Softmax {
             depth.mask::<Approximate>();
         }
         depth.multiply(self.depth());
-        depth.littered = false;
+        depth.clear();
     }
 }
 
@@ -189,7 +293,7 @@ impl Step<Approximate> for Softmax {
 impl Step<Approximate> for MatrixProduct {
     fn add_to(&self, depth: &mut Depth) {
         depth.multiply(self.depth());
-        depth.littered = false;
+        depth.clear();
     }
 }
 
@@ -197,7 +301,12 @@ impl Step<Approximate> for MatrixProduct {
 impl Step<Approximate> for Sorting {
     fn add_to(&self, depth: &mut Depth) {
         depth.multiply(self.depth());
-        depth.littered = self.results() < self.row().entries;
+        if self.results() < self.row().entries {
+            depth.litter()
+        } else {
+            depth.clear()
+        }
+        depth.single = self.results() == 1;
     }
 }
 
@@ -208,11 +317,15 @@ impl Step<Approximate> for Extremum {
     }
 }
 
-/// A sum has depth 0. It needs zeros beside the entries, and leaves other sums there.
+/// A sum has depth 0. It needs zeros beside the entries, and leaves other sums there. One entry is its own
+/// sum.
 impl<F: Family> Step<F> for TracePlan {
     fn add_to(&self, depth: &mut Depth) {
-        depth.mask::<F>();
-        depth.littered = true;
+        if !depth.single {
+            depth.mask::<F>();
+        }
+        depth.litter();
+        depth.single = true;
     }
 }
 
@@ -223,7 +336,9 @@ macro_rules! of_circuits {
             fn add_to(&self, depth: &mut Depth) {
                 depth.multiply(self.depth());
                 let keeps_zero: fn(&$circuit) -> bool = $keeps_zero;
-                depth.littered |= !keeps_zero(self);
+                if !keeps_zero(self) {
+                    depth.litter();
+                }
             }
         })*
     };
@@ -250,7 +365,7 @@ impl Context {
     /// As [`Self::plan`].
     pub fn plan_for(spec: &ParamSpec, steps: &[&dyn Step<Exact>]) -> Result<Self> {
         let (depth, number) = (Depth::of(steps), |count: usize| u32::try_from(count).unwrap_or(u32::MAX));
-        let (products, linear_maps) = (number(depth.products), number(depth.linear_maps));
+        let (products, linear_maps) = (number(depth.products()), number(depth.linear_maps()));
         Self::plan(&ParamSpec { depth: products, linear_maps, ..spec.clone() })
     }
 }
@@ -277,7 +392,7 @@ impl Context<Approximate> {
         value_bits: u32,
         slots: usize,
     ) -> Result<Self> {
-        Self::approximate(&CkksSpec::secure(Depth::of(steps).products, scale_bits, value_bits, slots)?)
+        Self::approximate(&CkksSpec::secure(Depth::of(steps).products(), scale_bits, value_bits, slots)?)
     }
 }
 
@@ -335,9 +450,17 @@ mod tests {
         }
         assert_eq!(depth(&[&sum]), 0);
         assert_eq!(depth(&[&odd, &odd, &sum]), 2 * odd.depth());
-        assert_eq!(depth(&[&wide, &sum, &sum]), 3);
+        assert_eq!(depth(&[&wide, &sum, &sum]), 2);
         assert_eq!(depth(&[&tall, &sum]), 1);
         assert_eq!(depth(&[&wide, &odd, &sum]), 2 + odd.depth());
+        // One entry is its own sum.
+        let one = MatrixShape { rows: 1, columns: 100 };
+        assert_eq!((depth(&[&sum, &sum]), depth(&[&one, &sum]), depth(&[&sum, &odd, &sum])), (0, 1, 1 + odd.depth()));
+        assert_eq!(depth(&[&sum, &tall, &sum]), 2);
+        // A matrix lays copies or leaves sums, and does not do both.
+        let square = MatrixShape { rows: 10, columns: 12 };
+        assert_eq!((depth(&[&sum, &square]), depth(&[&square, &sum]), depth(&[&sum, &square, &sum])), (2, 2, 2));
+        assert_eq!(depth(&[&p, &square, &square, &square, &sum]), p.depth() + 5);
         // In exact schemes a mask counts as a linear map.
         let context = Context::preset("insecure_toy_256").unwrap();
         let negative = SlotFunction::is_negative(context.slot_ring(), 3).unwrap();

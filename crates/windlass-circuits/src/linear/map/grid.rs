@@ -43,7 +43,7 @@ impl<R: Representation> LinearGrid<R> {
         for (what, got, count) in places {
             Limits::below(count).check(what, got)?;
         }
-        self.representation.check_same(map.representation(), "LinearGrid::set")?;
+        self.representation.check_same(map.representation(), "grid of linear maps")?;
         self.blocks.insert((row, column), map);
         Ok(())
     }

@@ -48,7 +48,7 @@ impl<R: Representation> LinearMap<R> {
     pub fn from_terms(representation: &R, terms: impl IntoIterator<Item = (u64, R::Constant)>) -> Result<Self> {
         let mut map = Self::zero(representation);
         for (t, constant) in terms {
-            representation.check(&constant, "LinearMap::from_terms")?;
+            representation.check(&constant, "terms of a linear map")?;
             map.accumulate(representation.element(t)?, constant)?;
         }
         Ok(map)
@@ -77,7 +77,7 @@ impl<R: Representation> LinearMap<R> {
     /// The sum of two maps. Errors: [`windlass_schemes::Error::ContextMismatch`], and what sums of constants
     /// report.
     pub fn add(&self, other: &Self) -> Result<Self> {
-        self.representation.check_same(&other.representation, "LinearMap::add")?;
+        self.representation.check_same(&other.representation, "sum of linear maps")?;
         let mut sum = self.clone();
         for (t, constant) in other.terms() {
             sum.accumulate(t, constant.clone())?;
@@ -96,7 +96,7 @@ impl<R: Representation> LinearMap<R> {
     /// Cost: one product of constants for each pair of terms. Errors:
     /// [`windlass_schemes::Error::ContextMismatch`], and what sums and products of constants report.
     pub fn compose(&self, first: &Self) -> Result<Self> {
-        self.representation.check_same(&first.representation, "LinearMap::compose")?;
+        self.representation.check_same(&first.representation, "composition of linear maps")?;
         let (representation, m) = (&self.representation, self.representation.conductor());
         let (right, inner): (Vec<u64>, Vec<&R::Constant>) = first.terms().unzip();
         let outer: Vec<(u64, &R::Constant)> = self.terms().collect();
@@ -132,7 +132,7 @@ impl<R: Representation> LinearMap<R> {
     ///
     /// Errors: a plaintext of another ring or length, and what sums and products report.
     pub fn apply(&self, plaintext: &R::Constant) -> Result<R::Constant> {
-        self.representation.check(plaintext, "LinearMap::apply")?;
+        self.representation.check(plaintext, "linear map of a plaintext")?;
         let terms: Vec<(u64, &R::Constant)> = self.terms().collect();
         let image = |&(t, constant): &(u64, &R::Constant)| {
             self.representation.multiply(constant, &self.representation.automorphism(plaintext, t)?)

@@ -47,7 +47,7 @@ impl<R: Plannable> LinearPlan<R> {
         let (grid, spec) = (self.grid(), self.spec());
         writeln!(
             text,
-            "linear map on {}, {} to {} ciphertexts: {} automorphisms, strategy {} ({}), hoisting {:?}",
+            "linear map on {}, {} to {} ciphertexts: {} automorphisms, strategy {} ({}), {}",
             grid.representation().describe(),
             grid.columns(),
             grid.rows(),

@@ -1,6 +1,7 @@
 //! What a plan may use and what it should prefer.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use super::cost::CostModel;
 use super::strategy::Strategy;
@@ -17,6 +18,16 @@ pub enum HoistMode {
     Single,
     /// Every automorphism is a whole key switch.
     Off,
+}
+
+impl fmt::Display for HoistMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Double => "double hoisting",
+            Self::Single => "single hoisting",
+            Self::Off => "no hoisting",
+        })
+    }
 }
 
 /// How prepared constants are held.

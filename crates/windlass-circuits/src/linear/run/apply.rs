@@ -134,7 +134,7 @@ impl<R: Plannable> LinearPlan<R> {
     fn checked<E: Prepares<R>>(&self, prepared: &PreparedPlan<E, R>, evaluator: &E) -> Result<&R> {
         prepared.check(self.number())?;
         let representation = self.grid().representation();
-        evaluator.check_constants(representation, "LinearPlan::apply")?;
+        evaluator.check_constants(representation, "linear map")?;
         Ok(representation)
     }
 

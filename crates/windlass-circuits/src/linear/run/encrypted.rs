@@ -54,7 +54,7 @@ impl LinearPlan {
         windlass_schemes::plaintext::check_same_ring(
             self.grid().slot_ring(),
             matrix.slot_ring(),
-            "LinearPlan::encrypt_matrix",
+            "encryption of a matrix",
         )?;
         for (what, expected, got) in [
             ("rows of the matrix, in blocks,", self.grid().rows(), matrix.rows()),
@@ -130,7 +130,7 @@ impl LinearPlan {
         if matrix.products != self.products() {
             let describe = |products: &[[u64; 4]]| format!("a factoring into {} products", products.len());
             let (left, right) = (describe(&self.products()), describe(&matrix.products) + " for another plan");
-            return Err(Error::ContextMismatch { operation: "LinearPlan::apply_encrypted", left, right });
+            return Err(Error::ContextMismatch { operation: "product with an encrypted matrix", left, right });
         }
         let Method::Sums { layout, schedule } = self.method() else { return Err(self.no_matrix()) };
         let inputs: Vec<&E::Ciphertext> = ciphertexts.iter().collect();

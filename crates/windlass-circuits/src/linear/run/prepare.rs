@@ -61,7 +61,7 @@ impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
             return Ok(());
         }
         let (left, right) = (format!("plan {plan}"), format!("constants of plan {}", self.plan));
-        Err(Error::ContextMismatch { operation: "LinearPlan::apply", left, right })
+        Err(Error::ContextMismatch { operation: "linear map", left, right })
     }
 
     /// Bytes of all constants.
@@ -109,7 +109,7 @@ impl<R: Plannable> LinearPlan<R> {
     /// Errors: as there, with [`Error::OutOfRange`] if there is no such level.
     pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
         let representation = self.grid().representation();
-        evaluator.check_constants(representation, "LinearPlan::prepare")?;
+        evaluator.check_constants(representation, "constants of a linear map")?;
         let sources = self.sources();
         let count = self.held_ready(evaluator, (sources.len(), level))?;
         let mut ready = evaluator.prepare_constants(count, level, &|k| self.moved_constant(&sources[k]))?;
@@ -163,7 +163,7 @@ impl<R: Plannable> LinearPlan<R> {
         level: usize,
         ready: Vec<E::Constant>,
     ) -> Result<PreparedPlan<E, R>> {
-        evaluator.check_constants(self.grid().representation(), "LinearPlan::prepare")?;
+        evaluator.check_constants(self.grid().representation(), "constants of a linear map")?;
         self.assembled(evaluator, level, &self.sources(), ready)
     }
 

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{
-    Assurance, Context, KeySizes, Limits, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution,
+    Assurance, Context, KeySizes, Limits, Number, ParamsId, Registry, RlweError, RlweParams, RlweSpec,
+    SecretDistribution,
 };
 
 use super::embedding::Embedding;
@@ -77,10 +78,10 @@ impl CkksSpec {
     /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] if no
     /// ring of the tables does.
     pub fn secure(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
-        SCALE_BITS.check("the scale in bits", scale_bits)?;
-        Limits::at_most(MAX_DEPTH).check("the number of rescalings", depth)?;
-        Limits::at_most(MAX_VALUE_BITS).check("the size of values in bits", value_bits)?;
-        Limits::between(1, 1 << (LOG_DIMENSIONS.end() - 1)).check("the number of slots", slots)?;
+        SCALE_BITS.check("scale_bits", scale_bits)?;
+        Limits::at_most(MAX_DEPTH).check("depth", depth)?;
+        Limits::between(1, MAX_VALUE_BITS).check("value_bits", value_bits)?;
+        Limits::between(1, 1 << (LOG_DIMENSIONS.end() - 1)).check("slots", slots)?;
         let base = scale_bits + value_bits + 1;
         let base_prime_bits = vec![base.div_ceil(base.div_ceil(50)).max(25); base.div_ceil(50) as usize];
         let primes = depth + base_prime_bits.len();
@@ -104,12 +105,23 @@ impl CkksSpec {
                 };
                 match spec.to_params() {
                     Ok(_) => return Ok(spec),
-                    Err(error) => reason = error.to_string(),
+                    Err(error) => reason = spec.too_large(&error),
                 }
             }
         }
-        reason += "; ask for less depth, fewer slots, a smaller scale or smaller values";
+        reason += "; ask for less depth, a smaller scale or smaller values";
         Err(Error::NoParameters { reason })
+    }
+
+    /// Why a set that was tried has no contexts.
+    fn too_large(&self, error: &Error) -> String {
+        match error {
+            Error::Rlwe(RlweError::Insecure { required, n, log2_qp, max_log2_qp, .. }) => format!(
+                "depth {} with scale_bits {} needs at least {log2_qp:.0} bits of Q and P, but {required:.0} bits of security allow {max_log2_qp:.0} at n = {n}, the largest ring of the security tables",
+                self.depth, self.scale_bits
+            ),
+            other => other.to_string(),
+        }
     }
 
     /// How large values may grow: nearly to 2 to this power, at every level.

@@ -4,6 +4,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use windlass_rlwe::Assurance;
 
 use crate::error::{Error, Result, WireError};
+use crate::json::from_json;
 
 /// The longest text that is read: generous for a chain of a thousand primes.
 const MOST_BYTES: u64 = 1 << 16;
@@ -40,7 +41,7 @@ pub trait VersionedText: Serialize + DeserializeOwned {
         if length > MOST_BYTES {
             return Err(WireError::TooLarge { length, limit: MOST_BYTES }.into());
         }
-        let file: Self = serde_json::from_str(text).map_err(Self::wrong)?;
+        let file: Self = from_json(text.as_bytes()).map_err(Self::wrong)?;
         if file.version() != Self::VERSION {
             let found = file.version().try_into().unwrap_or(u16::MAX);
             return Err(WireError::UnsupportedVersion { found, supported: Self::VERSION as u16 }.into());

@@ -211,7 +211,7 @@ fn constants_of_another_plan_are_refused() {
     let [first, second] = [0, 1].map(|i| plans[i].prepare(&clear).unwrap());
     for (plan, constants) in [(&plans[0], &second), (&plans[1], &first)] {
         let refused = plan.apply(constants, &clear, &encrypted);
-        assert!(matches!(refused, Err(Error::ContextMismatch { operation: "LinearPlan::apply", .. })));
+        assert!(matches!(refused, Err(Error::ContextMismatch { operation: "linear map", .. })));
         let refused = plan.apply_grid(constants, &clear, std::slice::from_ref(&encrypted));
         assert!(matches!(refused, Err(Error::ContextMismatch { .. })));
     }

@@ -26,6 +26,9 @@ fn every_plan_says_its_keys_its_operations_and_its_price() {
         assert_eq!(plan.count().keys, keys.len(), "{name}");
         assert!(plan.price() > 0.0 && plan.explain().contains("keys"), "{}", plan.explain());
     }
+    // In words, without names of variants.
+    let first = linear.explain();
+    assert!(first.lines().next().unwrap().ends_with(", double hoisting"), "{first}");
     // A folded matrix is its products and the sum of its blocks.
     let sum = matrix.sum().or(matrix.copies()).expect("it is folded");
     let parts: [&dyn Plan; 2] = [matrix.products(), sum];

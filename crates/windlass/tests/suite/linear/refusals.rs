@@ -85,7 +85,7 @@ fn evaluators_of_another_ring_are_refused() {
     let (own, other) = (ring(31, 2, 1), ring(31, 2, 2));
     let plan = LinearPlan::new(&LinearMap::automorphism(&own, 3).unwrap(), &PlanSpec::default()).unwrap();
     let refused = plan.prepare(&Clear::new(&other));
-    assert!(matches!(refused.err(), Some(Error::ContextMismatch { operation: "LinearPlan::prepare", .. })));
+    assert!(matches!(refused.err(), Some(Error::ContextMismatch { operation: "constants of a linear map", .. })));
     let clear = Clear::new(&own);
     let foreign = LinearGrid::single(&LinearMap::automorphism(&other, 3).unwrap());
     of_another_ring(plan.encrypt_matrix::<Clear>(&foreign, |constant| Clear::new(&other).encrypt(constant)), "matrix");
