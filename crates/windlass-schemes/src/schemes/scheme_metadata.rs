@@ -1,4 +1,4 @@
-//! What a scheme says of the metadata of its ciphertexts, and how sums and images combine them.
+//! What a scheme states about the metadata of its ciphertexts, and how sums and images combine them.
 //!
 //! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error,
 //! and what it holds. [`super::pairs`] does the arithmetic of the polynomials once for all schemes.
