@@ -67,26 +67,3 @@ pub fn sources(of: &[usize], to: &[usize]) -> Vec<usize> {
         places.into_iter().flat_map(next).collect()
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_broadcast_as_in_numpy() {
-        assert_eq!(broadcast(&[], &[]), Some(vec![]));
-        assert_eq!(broadcast(&[3], &[]), Some(vec![3]));
-        assert_eq!(broadcast(&[2, 1, 4], &[3, 1]), Some(vec![2, 3, 4]));
-        assert_eq!(broadcast(&[2], &[3]), None);
-        assert_eq!(broadcast(&[2, 3], &[2]), None);
-    }
-
-    #[test]
-    fn places_come_from_where_numpy_takes_them() {
-        assert_eq!(sources(&[], &[2, 2]), [0; 4]);
-        assert_eq!(sources(&[3], &[2, 3]), [0, 1, 2, 0, 1, 2]);
-        assert_eq!(sources(&[2, 1], &[2, 3]), [0, 0, 0, 1, 1, 1]);
-        assert_eq!(sources(&[2, 1, 2], &[2, 2, 2]), [0, 1, 0, 1, 2, 3, 2, 3]);
-        assert_eq!(sources(&[], &[]), [0]);
-    }
-}
