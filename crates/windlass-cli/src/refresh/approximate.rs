@@ -71,7 +71,7 @@ fn make_keys(
 /// `windlass refresh encrypt`.
 pub fn encrypt(set: (String, RefreshSpec), args: &EncryptArgs, quiet: bool) -> Result<Report> {
     if args.capacity.is_some() {
-        let reason = "--capacity is for sets of integers: a ciphertext of CKKS is encrypted without levels";
+        let reason = "--capacity is for sets of integers: a ciphertext of CKKS is encrypted with the fewest levels that can be refreshed";
         return Err(CliError::Usage(reason.into()));
     }
     let _claimed = claim(&args.out)?;
@@ -82,7 +82,7 @@ pub fn encrypt(set: (String, RefreshSpec), args: &EncryptArgs, quiet: bool) -> R
     let key = args.with.file(setup.files())?;
     let bytes = stages.run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &message, &args.out))?;
     let mut report = Report::default();
-    report.line(format!("{} values are encrypted, without levels", args.values.len()));
+    report.line(format!("{} values are encrypted, with the fewest levels that can be refreshed", args.values.len()));
     report.field("security_bits", setup.security_bits());
     report.made("ciphertext", &args.out, bytes);
     report.seconds(stages.seconds());

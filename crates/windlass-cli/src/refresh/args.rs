@@ -147,7 +147,7 @@ pub struct EncryptArgs {
     )]
     pub values: Vec<Value>,
     /// The minimum capacity in bits [default: what a refresh needs]. Not for sets of CKKS, whose
-    /// ciphertexts are encrypted without levels.
+    /// ciphertexts are encrypted with the fewest levels that can be refreshed.
     #[arg(long, value_name = "BITS", value_parser = bits)]
     pub capacity: Option<f64>,
     /// The ciphertext file to write.
