@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import threading
 import time
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 import windlass as wl
+from windlass.service import _HeardSecurely as HeardSecurely
 
 ROWS = {f"k{n}": b"%d" % n for n in range(30)}
 
@@ -227,6 +229,34 @@ def test_a_refusal_is_read_although_the_question_was_cut_off(running: Service) -
         service.ask([f"k{number}" for number in range(1000)])
     assert (refused.value.problem, refused.value.fix) == ("too-large", "how")
     assert not isinstance(refused.value, wl.ServiceUnavailable)
+
+
+def test_nothing_is_sent_outside_of_tls() -> None:
+    """Through a proxy that agrees to a tunnel and then closes its side."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(10)
+        received: list[bytes] = []
+
+        def proxy() -> None:
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(10)
+                connection.recv(4096)
+                connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                connection.shutdown(socket.SHUT_WR)
+                while data := connection.recv(4096):
+                    received.append(data)
+
+        thread = threading.Thread(target=proxy)
+        thread.start()
+        port = listener.getsockname()[1]
+        connection = HeardSecurely("127.0.0.1", port, timeout=10)
+        connection.set_tunnel("service.example", 443)
+        with pytest.raises(OSError):
+            connection.request("POST", "/ask", body=b"an encrypted question")
+        connection.close()
+        thread.join()
+    assert b"question" not in b"".join(received)
 
 
 @pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1", "1.5", ""])

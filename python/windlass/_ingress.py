@@ -13,7 +13,7 @@ import json
 import string
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import ray
@@ -191,6 +191,7 @@ class Ingress:
         if self._keys.get(name) is not None:
             await self._hear(request, most)
             return Response(status_code=204)
+        await self._check_length(request, most)
         with self._bodies.take("uploads", _length(request, most)):
             body = await self._body(request, most)
             kept = await asyncio.to_thread(self._read_keys, name, body)
@@ -213,6 +214,7 @@ class Ingress:
     async def _blind(self, request: Request, caller: Caller) -> Response:
         """Helps a client to hide keys; each is a portion of its quota."""
         most = self._options.rows * _POINT
+        await self._check_length(request, most, self._options.rows)
         with self._bodies.take("points", _length(request, most)):
             points = await self._body(request, most, self._options.rows)
             helped = await asyncio.to_thread(self._help, caller, points)
@@ -258,6 +260,7 @@ class Ingress:
             # Who has no keys here takes no memory either, and hears why.
             await self._hear(request, limit)
             raise
+        await self._check_length(request, limit, rows)
         with self._bodies.take("questions", _length(request, limit)):
             body = await self._body(request, limit, rows)
             selections = await asyncio.to_thread(_check, table, kept.keys, body)
@@ -337,6 +340,13 @@ class Ingress:
                 raise Problem(reply.refused, reply.cause)
             return reply
 
+    async def _check_length(self, request: Request, most: int, rows: int | None = None) -> None:
+        """Refuses a body that states more bytes than are read before it takes a place."""
+        if _stated(request) > most:
+            with suppress(Problem):
+                await self._hear(request, most)
+            raise Problem("too-large", too_long(most, rows))
+
     async def _hear(self, request: Request, most: int) -> None:
         """Takes a body that is not needed, for a moment, so that who sends it hears why.
 
@@ -358,8 +368,6 @@ class Ingress:
             read = _read(request, most, rows=rows)
             return await asyncio.wait_for(read, self._options.body_seconds)
         except asyncio.TimeoutError:
-            if _stated(request) > most:
-                raise Problem("too-large", too_long(most, rows)) from None
             cause = f"more than {self._options.body_seconds:g} s"
             raise Problem("too-slow", cause) from None
         except ClientDisconnect as error:

@@ -86,6 +86,11 @@ class _Heard(http.client.HTTPConnection):
 
     def send(self, data: Any) -> None:
         """Sends as long as the other side reads."""
+        # A connection that fails is no body that breaks off: nothing is sent outside of TLS.
+        if self.sock is None and self.auto_open:
+            self.connect()
+        if self._broken is not None:
+            return
         try:
             super().send(data)
         except (BrokenPipeError, ConnectionResetError) as error:

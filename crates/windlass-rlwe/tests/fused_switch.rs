@@ -12,7 +12,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly, kernels::Isa, norm, sample};
 use windlass_rlwe::switching::{self, Digits, Epilogue};
 use windlass_rlwe::{
-    Assurance, Context, EvaluationKeys, FailureProbability, KeyStrategy, NoiseModel, RlweParams, RlweSpec,
+    Assurance, Context, EvaluationKeys, FailureProbability, KeyStrategy, NoiseModel, RlweError, RlweParams, RlweSpec,
     SecretDistribution, SecretKey,
 };
 
@@ -194,6 +194,47 @@ fn the_fused_switch_is_its_parts_for_any_number_of_threads() {
             }
         }
     }
+}
+
+/// A switch and a division in one rounding are one after the other, up to that rounding, whichever primes
+/// the division drops or adds.
+#[test]
+fn a_switch_that_divides_is_a_switch_and_a_division() {
+    let params = RlweParams::new(&RlweSpec {
+        m: 128,
+        q_prime_bits: vec![45; 5],
+        spare_prime_bits: vec![30],
+        special_prime_bits: vec![50; 3],
+        digits: 3,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    });
+    let context = Context::new(params.unwrap()).unwrap();
+    let mut rng = ChaCha20Rng::from_seed([7; 32]);
+    let secret = SecretKey::generate(&context, &mut rng);
+    let top = context.top_level();
+    let mut keys = EvaluationKeys::empty(&context);
+    keys.add_relinearisation(&secret, top, &mut rng).unwrap();
+    let key = keys.relinearisation().unwrap();
+    for (level, below) in [(top, top - 1), (top, top - 3), (top - 1, top - 2), (top - 2, 1)] {
+        let part = |stream| sample::uniform(context.ring(), &context.basis(level), &[9; 32], stream);
+        let (x, c0, c1) = (part(0), part(1), part(2));
+        let finish = Epilogue { addends: [Some(&c0), Some(&c1)], automorphism: None };
+        let switched = switching::switch(&context, &x, 1, key, &finish).unwrap();
+        let lower = context.basis(below);
+        let found = switching::switch_divided(&context, &x, [&c0, &c1], key, below).unwrap();
+        for (mut found, switched) in found.into_iter().zip(&switched) {
+            found.sub_assign(&switched.divide_rounded(&lower, 1));
+            let lift = IntegerLift::new(found.ring(), found.basis());
+            let off = lift.centred(&found.into_coeff());
+            assert!(off.iter().all(|x: &BigInt| x.magnitude().bits() <= 1), "{level} to {below}");
+        }
+    }
+    let mut low = EvaluationKeys::empty(&context);
+    low.add_relinearisation(&secret, 1, &mut rng).unwrap();
+    let x = sample::uniform(context.ring(), &context.basis(top), &[9; 32], 0);
+    let refused = switching::switch_divided(&context, &x, [&x, &x], low.relinearisation().unwrap(), 1);
+    assert!(matches!(refused, Err(RlweError::KeyLevelTooLow { .. })));
 }
 
 /// In large rings a conversion writes several rows together, unless there are so many threads that

@@ -27,8 +27,8 @@ mod system {
 
     /// A thread for which there is no memory panics inside the standard library. The default hook then
     /// holds a lock while it allocates, and the failure of that allocation waits for the same lock: the
-    /// program would hang. This hook says where and why, without an allocation and a lock, and the
-    /// program is aborted. Other panics are reported as before.
+    /// program would hang. This hook says where and why without that lock, and the program is aborted.
+    /// Other panics are reported as before.
     fn report_lost_threads() {
         let other = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {

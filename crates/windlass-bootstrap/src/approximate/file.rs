@@ -156,6 +156,8 @@ mod tests {
         assert!(matches!(text("refresh\": 1", "refresh\": 2"), Error::Wire(WireError::UnsupportedVersion { .. })));
         assert!(matches!(text("\"n\"", "\"more\": 1, \"n\""), Error::Wire(WireError::Text { .. })));
         assert!(matches!(text("\"insecure\"", "\"secure\""), Error::Wire(WireError::Text { .. })));
+        let depth = format!("\"depth\": {}, \"back_first\": true", usize::MAX);
+        assert!(matches!(text("\"depth\": 3", &depth), Error::OutOfRange(_)));
         assert!(matches!(text("\"gap_bits\": 8", "\"gap_bits\": 99"), Error::OutOfRange(_)));
         assert!(matches!(text("\"slots\": 512", "\"slots\": 500"), Error::SlotCount { .. }));
         assert!(matches!(refused(&" ".repeat(1 << 17)), Error::Wire(WireError::TooLarge { .. })));

@@ -67,13 +67,15 @@ impl Refresh<Ciphertext> for Refresher {
         self.refresh_list(list, &mut unobserved)
     }
 
-    /// The bits of the modulus that products may still drop: a ciphertext of the lowest level can be
-    /// refreshed, but a product there cannot.
     fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
-        ct.headroom_bits() - self.plan().input_bits()
+        self.plan().headroom_bits(ct)
     }
 
     fn levels(&self) -> usize {
         self.plan().spec().input_levels()
+    }
+
+    fn accepts(&self, ct: &Ciphertext) -> bool {
+        self.plan().accepts(ct)
     }
 }

@@ -7,7 +7,7 @@ use windlass_circuits::{ComplexMap, ComplexSlots, CostModel, LinearPlan, PlanSpe
 use windlass_rlwe::security::EstimateSource;
 use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};
 use windlass_schemes::error::{BootstrapError, Result};
-use windlass_schemes::schemes::ckks::CkksContext;
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext};
 
 use super::maps::{self, Shape};
 use super::refresher::RefreshStep;
@@ -98,6 +98,20 @@ impl RefreshPlan {
             MapOrder::BackLast => RefreshStep::ToCoefficients(self.to_coefficients.len() - 1),
             MapOrder::BackFirst => RefreshStep::Sine(1),
         }
+    }
+
+    /// Bits of the modulus that products may still drop of a ciphertext before it can no longer be
+    /// refreshed.
+    #[doc(hidden)]
+    pub fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
+        ct.headroom_bits() - self.input_bits()
+    }
+
+    /// Whether a refresh accepts a ciphertext: its levels, its slots and the bound on them.
+    #[doc(hidden)]
+    pub fn accepts(&self, ct: &Ciphertext) -> bool {
+        let bound = ct.magnitude().max(ct.rest_magnitude());
+        self.headroom_bits(ct) >= 0.0 && ct.slots() <= self.spec.slots && bound <= self.most()
     }
 
     /// The lowest level of a ciphertext that can be refreshed.

@@ -13,6 +13,9 @@ impl RefreshSpec {
     /// The same with the scales of the sine for an error of 2^−bits in a slot of the message: each
     /// level adds as much to it as the others.
     ///
+    /// **Warning.** With the maps back first the result of the sine has the scale of the caller, whose
+    /// rounding may leave fewer bits; [`RefreshError`](super::RefreshError) says what is left.
+    ///
     /// Cost: some milliseconds.
     ///
     /// # Errors
@@ -31,9 +34,9 @@ impl RefreshSpec {
         let rounding = ((2 * self.sine_slots()) as f64 / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
         // Of both parts, in units of the message; a map back adds up as many as there are slots.
         let summed = if self.order == MapOrder::BackLast { self.slots as f64 } else { 1.0 };
-        let gain = (2.0 * summed).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
+        let unit = (2.0 * summed).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
         let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
-        let scale = |s: &f64| (s * rounding * gain / share).log2().ceil() as u32;
+        let scale = |s: &f64| (s * rounding * unit / share).log2().ceil() as u32;
         let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
         // Maps after the sine lower the scale; without them it has to be the caller's. What a level drops
         // is at least one prime.
@@ -59,6 +62,10 @@ impl RefreshSpec {
     /// caller, with one prime each.
     pub fn with_few_primes(mut self) -> Self {
         let [first, least @ ..] = &self.sine_scale_bits[..] else { return self };
+        // What no set has is refused by its plan.
+        if self.scale_bits > MOST_BITS || self.sine_scale_bits.iter().any(|&bits| bits > 2 * MOST_BITS) {
+            return self;
+        }
         let mut chains = BTreeMap::from([(*first, Chain { primes: 0, bits: 0, scales: vec![*first] })]);
         for &least in least {
             let mut next: BTreeMap<u32, Chain> = BTreeMap::new();

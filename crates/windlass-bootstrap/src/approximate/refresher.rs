@@ -213,7 +213,8 @@ impl Refresher {
     ) -> Result<Ciphertext> {
         for (k, (stage, prepared)) in stages.iter().zip(prepared).enumerate() {
             // At the lowest levels a bound on the slots of a partial map would not fit, but the coefficients
-            // are never larger than the message: nothing is stated in between.
+            // are never larger than the message. Those of the raised modulus fit its higher levels. So
+            // nothing is stated in between.
             x = x.restated(self.stated(TINY));
             x = self.engine.rescale(&stage.plan.apply(prepared, &self.engine, &x)?)?;
             done(k)?;
@@ -225,5 +226,5 @@ impl Refresher {
 /// How many times the angle the approximation of it may be.
 const ROOM: f64 = 1.1;
 
-/// A placeholder: the deviation of the result is stated at the end.
+/// A placeholder for what is not known between the steps: the result is stated at the end.
 const TINY: f64 = 1e-12;

@@ -42,7 +42,8 @@ pub struct RefreshSpec {
     pub to_slots: Vec<usize>,
     /// The same of the maps back.
     pub to_coefficients: Vec<usize>,
-    /// log2 of the scale of the constants of these maps.
+    /// log2 of the scale of the constants of these maps. Maps back that come first run at levels of the
+    /// caller, where constants have the scale of the level: the second number is not used then.
     pub constant_bits: [u32; 2],
     /// How often the angle of the cosine is doubled.
     pub doublings: u32,
@@ -108,6 +109,7 @@ impl RefreshSpec {
             return Err(Error::SlotCount { got: self.slots, most: self.n / 2 });
         }
         Limits::between(LEAST_BITS, MOST_BITS).check("the scale in bits", self.scale_bits)?;
+        Limits::at_most(MOST_DEPTH).check("the number of rescalings", self.depth)?;
         Limits::between(4, MOST_WEIGHT.min(self.n / 2))
             .check("the weight of the ephemeral secret", self.ephemeral_weight as usize)?;
         Limits::between(4, 24).check("the gap of the message in bits", self.gap_bits)?;
@@ -232,6 +234,9 @@ impl RefreshSpec {
         levels
     }
 }
+
+/// More rescalings than any secure ring has primes for.
+const MOST_DEPTH: usize = 200;
 
 /// The most non-zero coefficients of an ephemeral secret.
 const MOST_WEIGHT: usize = 1024;

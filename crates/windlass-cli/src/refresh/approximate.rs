@@ -134,7 +134,10 @@ fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     stages.run("prepare", "converting constants", || server.refresher(spent.slots())?.check(&spent))?;
     let (refreshed, times) = timed(stages, |observe| server.refresh_list(std::slice::from_ref(&spent), observe))?;
     let [fresh] = <[Ciphertext; 1]>::try_from(refreshed).expect("as many as went in");
-    let (levels, bits) = ([spent.depth_left(), fresh.depth_left()], [spent.precision_bits(), fresh.precision_bits()]);
+    // Without those that the next refresh takes.
+    let kept = setup.plan.spec().input_levels();
+    let levels = [&spent, &fresh].map(|ct| ct.depth_left().saturating_sub(kept));
+    let bits = [&spent, &fresh].map(Ciphertext::precision_bits);
     let bytes = write(out, setup.files(), &ApproximateCiphertextV1::new(fresh))?;
     Ok(Renewed { stages: times, levels, bits, bytes })
 }

@@ -28,6 +28,12 @@ pub trait Refresh<C>: Send + Sync {
         0
     }
 
+    /// Whether [`Refresh::refresh`] accepts a ciphertext.
+    fn accepts(&self, ciphertext: &C) -> bool {
+        let bits = self.headroom_bits(ciphertext);
+        bits >= 0.0 && bits.is_finite()
+    }
+
     /// The ciphertext as it is if `bits` may be spent on it, otherwise refreshed. A circuit that calls
     /// this before each step never runs out.
     ///
@@ -68,6 +74,10 @@ impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
 
     fn levels(&self) -> usize {
         (**self).levels()
+    }
+
+    fn accepts(&self, ciphertext: &C) -> bool {
+        (**self).accepts(ciphertext)
     }
 }
 

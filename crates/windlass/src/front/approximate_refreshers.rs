@@ -93,6 +93,15 @@ impl Refresh<ckks::Ciphertext> for ApproximateRefreshers {
 
     /// Infinite also for ciphertexts of more slots than any refresh here takes.
     fn headroom_bits(&self, ct: &ckks::Ciphertext) -> f64 {
-        self.place(ct.slots()).map_or(f64::INFINITY, |_| ct.headroom_bits())
+        self.place(ct.slots()).map_or(f64::INFINITY, |place| self.list[place].plan.headroom_bits(ct))
+    }
+
+    /// The most of all.
+    fn levels(&self) -> usize {
+        self.list.iter().map(|kept| kept.plan.spec().input_levels()).max().unwrap_or(0)
+    }
+
+    fn accepts(&self, ct: &ckks::Ciphertext) -> bool {
+        self.place(ct.slots()).is_ok_and(|place| self.list[place].plan.accepts(ct))
     }
 }

@@ -224,7 +224,7 @@ impl Engine {
         self.refreshing(&[a], |x| self.times_number(x[0], c))
     }
 
-    fn times_number(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
+    pub(super) fn times_number(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check("multiply by a number", a)?;
         self.context.check_scaled(&[c], self.context.constant_scale(a.level()))?;
         if c.im == 0.0 && c.re.fract() == 0.0 {

@@ -113,14 +113,17 @@ impl RealArithmetic for LazyEngine<'_> {
     }
 
     fn square(&self, a: &LazyCiphertext) -> Result<LazyCiphertext> {
-        self.multiply(a, a)
+        let a = self.factor(a)?;
+        let (ciphertext, third) = self.0.tensor("square", &a, &a)?;
+        Ok(LazyCiphertext { ciphertext, third: Some(third) })
     }
 
     fn multiply_number(&self, a: &LazyCiphertext, c: f64) -> Result<LazyCiphertext> {
-        Ok(self.0.multiply_scalar(&self.relinearised(a)?, Complex64::from(c))?.into())
+        Ok(self.0.times_number(&*self.factor(a)?, Complex64::from(c))?.into())
     }
 
     fn combination(&self, terms: &[(&LazyCiphertext, f64)], constant: f64) -> Result<LazyCiphertext> {
+        debug_assert!(terms.iter().all(|(x, _)| x.third.is_none()), "terms are not products");
         let terms: Vec<(&Ciphertext, f64)> = terms.iter().map(|&(x, c)| (&x.ciphertext, c)).collect();
         Ok(self.0.combination(&terms, constant)?.into())
     }

@@ -67,11 +67,20 @@ impl Engine {
     /// of products.
     pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
         let needed = p.depth() + usize::from(p.clears(x));
-        // Once at most, before anything: a polynomial that is deeper is refused.
-        let fresh = if needed <= self.reach() { self.with_depth(x, needed)? } else { Cow::Borrowed(x) };
+        let operation = "evaluate a polynomial";
+        // Once at most, before anything. What is deeper than a refresh reaches is refused: its result could
+        // not be refreshed any more.
+        let fresh = if needed <= self.reach() {
+            self.with_depth(x, needed)?
+        } else if self.reach() < self.context.spec().depth {
+            let left = self.products_before_refresh(x);
+            return Err(Error::LevelsExhausted { operation, depth: self.reach(), needed, left });
+        } else {
+            Cow::Borrowed(x)
+        };
         self.plain().value(p, &fresh).map_err(|error| match error {
             Error::LevelsExhausted { depth, .. } => {
-                let (operation, left) = ("evaluate a polynomial", x.products_left());
+                let left = x.products_left();
                 Error::LevelsExhausted { operation, depth, needed: needed.max(left + 1), left }
             }
             other => other,

@@ -32,17 +32,27 @@ impl Engine {
     }
 
     /// The products in sequence that a ciphertext has room for, likewise.
-    fn products_before_refresh(&self, ct: &Ciphertext) -> usize {
+    pub(super) fn products_before_refresh(&self, ct: &Ciphertext) -> usize {
         ct.products_left().saturating_sub(self.kept())
     }
 
-    /// A factor with so many products in sequence left. One with fewer is refreshed, if the engine
-    /// refreshes.
+    /// Whether a ciphertext is refreshed before so many products: it lacks levels for them, or only those
+    /// that are kept, and the refresh accepts it.
+    fn calls_for_refresh(&self, ct: &Ciphertext, products: usize) -> bool {
+        let Some(refresher) = AutoRefresh::refresher(self) else { return false };
+        let bits = refresher.headroom_bits(ct);
+        let lacks_all = ct.products_left() < products && bits >= 0.0 && bits.is_finite();
+        self.products_before_refresh(ct) < products && (lacks_all || refresher.accepts(ct))
+    }
+
+    /// A factor with so many products in sequence left, beside the levels that the next refresh takes. One
+    /// with fewer is refreshed, if the engine refreshes. If the refresh does not accept it, it stays as it is
+    /// where its levels suffice without those.
     ///
     /// # Errors
     /// As [`Self::at_least`].
     pub(super) fn with_depth<'a>(&self, ct: &'a Ciphertext, products: usize) -> Result<Cow<'a, Ciphertext>> {
-        match self.products_before_refresh(ct) < products {
+        match self.calls_for_refresh(ct, products) {
             true => self.at_least(ct, self.context.top_level()),
             false => Ok(Cow::Borrowed(ct)),
         }
@@ -70,13 +80,9 @@ impl Engine {
     /// As [`Self::rescale`].
     #[doc(hidden)]
     pub fn level_with_depth(&self, ct: &Ciphertext, rescalings: usize) -> Result<usize> {
-        match AutoRefresh::refresher(self) {
-            Some(refresher)
-                if self.products_before_refresh(ct) < rescalings && refresher.headroom_bits(ct).is_finite() =>
-            {
-                Ok(self.context.top_level())
-            }
-            _ => self.rescaled_level(ct),
+        match self.calls_for_refresh(ct, rescalings) {
+            true => Ok(self.context.top_level()),
+            false => self.rescaled_level(ct),
         }
     }
 }

@@ -94,6 +94,15 @@ fn results_keep_the_levels_that_a_refresh_takes() {
     let cubes = server.apply(&cubic, &low).unwrap();
     check(&client, &cubes, &cubed);
     assert!(cubes.products_left() >= 2);
+    // What the refresh does not accept is computed with the levels that it has.
+    let complex: Vec<_> = values().into_iter().map(ckks::Complex64::from).collect();
+    let large = client.encrypt_complex(&complex, 4.0).unwrap();
+    let large = server.engine().lower(&large, refresh.input_level()).unwrap();
+    check(&client, &server.apply(&cubic, &large).unwrap(), &cubed);
+    // A polynomial whose result could not be refreshed is refused.
+    let power = Polynomial::chebyshev(&[vec![0.0; 31], vec![1.0]].concat(), -1.0, 1.0).unwrap();
+    let error = server.apply(&power, &client.encrypt(&values()).unwrap()).unwrap_err();
+    assert_eq!(error, Error::LevelsExhausted { operation: "evaluate a polynomial", depth: 3, needed: 5, left: 3 });
     let spent = spent(&client, &server, &values());
     let error = server.refresh(&spent).unwrap_err();
     assert_eq!(error, Error::LevelsExhausted { operation: "refresh", depth: 5, needed: 2, left: 0 });
