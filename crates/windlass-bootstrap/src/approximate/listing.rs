@@ -6,8 +6,8 @@ use windlass_schemes::error::short;
 use windlass_schemes::file_sizes;
 
 use super::plan::{self, RefreshPlan, sums_over};
-use super::refresher::RefreshStep;
 use super::spec::MapOrder;
+use super::step::RefreshStep;
 use crate::estimate::KeyBytes;
 use crate::explain;
 use crate::stage::{Stage, StageName};

@@ -30,13 +30,15 @@ mod refresher;
 mod samples;
 mod sine;
 mod spec;
+mod step;
 
 pub use estimate::RefreshError;
 pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
 pub use presets::refresh_preset_names;
-pub use refresher::{RefreshStep, Refresher};
+pub use refresher::Refresher;
 pub use spec::{MapOrder, RefreshSpec};
+pub use step::RefreshStep;
 
 #[cfg(test)]
 mod tests;

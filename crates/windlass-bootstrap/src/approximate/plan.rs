@@ -10,9 +10,9 @@ use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext};
 
 use super::maps::{self, Shape};
-use super::refresher::RefreshStep;
 use super::sine::Sine;
 use super::spec::{MapOrder, RefreshSpec};
+use super::step::RefreshStep;
 use crate::encapsulation::InputModulus;
 
 /// A map of a refresh, and the level at which it runs.

@@ -14,20 +14,7 @@ use super::keys::RefreshKeys;
 use super::plan::{MapStage, RefreshPlan, sums_over};
 use super::raise::raised;
 use super::spec::MapOrder;
-
-/// A step of a refresh that is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefreshStep {
-    /// To the highest level, through the ephemeral secret; for fewer slots, the sum that leaves their
-    /// coefficients.
-    Raise,
-    /// A map from coefficients to slots, by number.
-    ToSlots(usize),
-    /// The sine of the real parts (0) or the imaginary ones (1); of both at once for fewer slots.
-    Sine(usize),
-    /// A map back, by number.
-    ToCoefficients(usize),
-}
+use super::step::RefreshStep;
 
 /// Refreshes CKKS ciphertexts by one plan.
 pub struct Refresher {

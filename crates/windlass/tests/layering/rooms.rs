@@ -15,7 +15,17 @@ const ROOMS: [(&str, &[Room]); 2] = [
         &[
             (
                 "ground",
-                &["error.rs", "error/", "hex.rs", "file_sizes.rs", "names.rs", "integer.rs", "memory", "once.rs"],
+                &[
+                    "error.rs",
+                    "error/",
+                    "hex.rs",
+                    "file_sizes.rs",
+                    "names.rs",
+                    "integer.rs",
+                    "json.rs",
+                    "memory",
+                    "once.rs",
+                ],
             ),
             ("plaintext", &["plaintext"]),
             ("evaluator", &["evaluator", "switching"]),

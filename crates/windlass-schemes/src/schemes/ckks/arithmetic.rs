@@ -250,12 +250,12 @@ impl Engine {
     ///
     /// Errors: [`Error::MissingRelinearisationKey`], [`Error::LevelsExhausted`].
     pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.refreshing(&[a, b], |x| self.product(x[0], x[1]))
+        self.refreshing(&[a, b], |x| self.product("multiply", x[0], x[1]))
     }
 
-    fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        let (product, third) = self.tensor("multiply", a, b)?;
-        self.relinearised("multiply", &product, [&product.parts[0], &product.parts[1], &third], product.info.clone())
+    fn product(&self, operation: &'static str, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        let (product, third) = self.tensor(operation, a, b)?;
+        self.relinearised(operation, &product, [&product.parts[0], &product.parts[1], &third], product.info.clone())
     }
 
     /// `a·b` without its third part, and that.
@@ -275,7 +275,7 @@ impl Engine {
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.refreshing(&[a], |x| self.product(x[0], x[0]))
+        self.refreshing(&[a], |x| self.product("square", x[0], x[0]))
     }
 
     /// What is known of a product with encoded values at a level.
