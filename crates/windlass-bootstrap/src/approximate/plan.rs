@@ -68,9 +68,11 @@ impl RefreshPlan {
         let raised_level = context.raised_level();
         galois.extend(sums_over(spec).map(|amount| (context.rotation_element(amount), raised_level)));
         for stage in to_slots.iter().chain(&to_coefficients) {
+            // Callers use these keys too, if they ask for the same automorphisms: at all of their levels.
+            let needed = stage.level.max(context.top_level());
             for element in stage.plan.required_keys() {
-                let level = galois.entry(element).or_insert(stage.level);
-                *level = stage.level.max(*level);
+                let level = galois.entry(element).or_insert(needed);
+                *level = needed.max(*level);
             }
         }
         Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois })

@@ -80,7 +80,12 @@ fn results_keep_the_levels_that_a_refresh_takes() {
     let context = Context::refreshing(&spec.with_few_primes()).unwrap();
     let refresh = context.refresh().unwrap();
     let cubic = Polynomial::monomial(&[0.25, -0.5, 0.0, 0.25]).unwrap();
-    let (client, server) = sides(&context, [&refresh, &cubic, &context.conjugation()]);
+    let sum = TracePlan::new(&context.ckks().total_sums(32).unwrap(), &TraceSpec::default()).unwrap();
+    let needs: [&dyn NeedsKeys; 4] = [&refresh, &cubic, &context.conjugation(), &sum];
+    let (client, server) = context.generate_keys_from_seed(needs, 1).unwrap();
+    // The maps back use some of its keys, at lower levels.
+    let total = server.apply(&sum, &client.encrypt(&values()).unwrap()).unwrap();
+    check(&client, &total, &[values().iter().sum::<f64>(); 32]);
     let near: Vec<f64> = (0..32).map(|k| 1.0 - k as f64 / 10_000.0).collect();
     let (mut x, mut expected) = (client.encrypt(&near).unwrap(), near);
     for _ in 0..8 {
