@@ -59,28 +59,22 @@ impl RefreshError {
     fn of(plan: &RefreshPlan) -> Result<Self> {
         let (spec, context) = (plan.spec(), &**plan.context());
         let share = 2f64.powi(-(spec.gap_bits as i32));
-        let before = match spec.order {
-            MapOrder::BackLast => 0.0,
-            MapOrder::BackFirst => Signal { size: 1.0, error: 0.0 }.through(context, &plan.to_coefficients).error,
+        let size = share * plan.sine.factor() / (2.0 * spec.slots as f64).sqrt();
+        let back = |size| Signal { size, error: 0.0 }.through(context, &plan.to_coefficients).error;
+        // What the maps back add before the sine, by what they multiply its errors, and what they add after it.
+        let (before, passed_on, after) = match spec.order {
+            MapOrder::BackLast => (0.0, plan.to_coefficients.iter().map(norm).product::<f64>(), back(size)),
+            MapOrder::BackFirst => (back(1.0), 1.0, 0.0),
         };
         let first = Signal::raised(plan, before).through(context, &plan.to_slots);
         // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
         let argument = first.error * std::f64::consts::SQRT_2;
         // From the result of the sine, of both parts, to slots; a map that joins them counts both.
         let both = if spec.is_joined() { 1.0 } else { std::f64::consts::SQRT_2 };
-        let through = match spec.order {
-            MapOrder::BackLast => plan.to_coefficients.iter().map(norm).product::<f64>(),
-            MapOrder::BackFirst => 1.0,
-        };
-        let gain = through * both;
+        let gain = passed_on * both;
         let errors = Errors::of(context, spec.sine_slots(), plan.relinearisation_level());
         let samples = |argument| Samples::new(spec, errors.clone()).deviation(&plan.sine, argument);
         let (whole, inside) = (samples(argument)?, samples(0.0)?);
-        let size = share * plan.sine.factor() / (2.0 * spec.slots as f64).sqrt();
-        let last = match spec.order {
-            MapOrder::BackLast => Signal { size, error: 0.0 }.through(context, &plan.to_coefficients).error,
-            MapOrder::BackFirst => 0.0,
-        };
         let angle = std::f64::consts::TAU * share;
         let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };
         let to_slots = (whole * whole - inside * inside).max(0.0).sqrt();
@@ -88,7 +82,7 @@ impl RefreshError {
         let per_slot = plan.base_modulus() / context.scale(context.base_level());
         let off = |integer: i64| (plan.sine.value(integer as f64) / plan.sine.factor()).abs();
         let rare = 2.0 * per_slot * (-spec.most()..=spec.most()).map(off).fold(0.0, f64::max);
-        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: last, systematic, rare })
+        Ok(Self { to_slots: to_slots * gain, sine: inside * gain, to_coefficients: after, systematic, rare })
     }
 }
 

@@ -11,10 +11,10 @@ pub enum MapOrder {
     /// n/2 slots take one sine instead of two.
     #[default]
     BackLast,
-    /// At the beginning, on the lowest levels of the caller: a ciphertext that is refreshed has as many
-    /// levels left as there are maps. They take a tenth of the time there, and the sine acts on the slots
-    /// themselves, whose errors are then not added up by a map: its scales are lower by 8 bits at
-    /// n = 2^16. For all n/2 slots.
+    /// At the beginning, on the lowest levels of the caller. A ciphertext needs as many levels as there are
+    /// maps to be refreshed. The maps take a fifth of the time there (`refresh_n65536`). The sine acts on the
+    /// slots themselves, so no map adds up its errors: its scales are lower by 8 bits at n = 2^16. Only for
+    /// all n/2 slots.
     BackFirst,
 }
 
@@ -89,8 +89,8 @@ impl RefreshSpec {
         let least = Limits::at_least(self.scale_bits).with("that of the caller's levels");
         least.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?;
         if self.order == MapOrder::BackFirst {
-            let exactly = Limits::at_most(self.scale_bits).with("that of the caller's levels, which are next");
-            exactly.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?;
+            let most = Limits::at_most(self.scale_bits).with("that of the caller's levels, which are next");
+            most.check("the scale of the sine's result in bits", self.sine_scale_bits[scales - 1])?;
         }
         for pair in self.sine_scale_bits.windows(2) {
             let least = Limits::at_least((pair[1] + LEAST_BITS).div_ceil(2)).with("or its level would drop no prime");
