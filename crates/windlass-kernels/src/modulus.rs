@@ -25,6 +25,11 @@ impl Modulus {
         Ok(Self { value })
     }
 
+    /// The least odd prime, for kernels without arithmetic modulo anything.
+    pub(crate) fn three() -> Self {
+        Self { value: 3 }
+    }
+
     /// The prime.
     pub fn value(self) -> u64 {
         self.value

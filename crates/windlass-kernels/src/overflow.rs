@@ -10,7 +10,8 @@ const BLOCK: usize = 32;
 /// 2^52: adding it puts the integer part into the low mantissa bits, rounded to nearest.
 const SHIFT: f64 = 4_503_599_627_370_496.0;
 
-/// With `DISTANCE`, the output is the largest distance of a sum from its nearest integer, else 0.
+/// With `DISTANCE`, words are summed, and the output is the largest distance of a sum from its nearest
+/// integer. Without, rows in source form are summed to such a row, and the output is 0.
 struct RoundedSum<'a, 'b, const DISTANCE: bool> {
     out: &'a mut [u64],
     terms: &'a [(&'b [u64], f64)],
@@ -19,8 +20,8 @@ struct RoundedSum<'a, 'b, const DISTANCE: bool> {
 /// x + 2^52 as a double has x in its mantissa: an exact conversion without a conversion
 /// instruction.
 #[inline(always)]
-fn term(x: u64, inverse: f64) -> f64 {
-    (f64::from_bits(x | SHIFT.to_bits()) - SHIFT) * inverse
+fn number(x: u64) -> f64 {
+    f64::from_bits(x | SHIFT.to_bits()) - SHIFT
 }
 
 impl<const DISTANCE: bool> Kernel for RoundedSum<'_, '_, DISTANCE> {
@@ -37,31 +38,40 @@ impl<const DISTANCE: bool> Kernel for RoundedSum<'_, '_, DISTANCE> {
             for &(x, inverse) in self.terms {
                 let x = &x[block * BLOCK..][..BLOCK];
                 for j in 0..BLOCK {
-                    sums[j] += term(x[j], inverse);
+                    sums[j] += Self::number::<L>(x[j]) * inverse;
                 }
             }
             for j in 0..BLOCK {
-                (out[j], largest[j]) = Self::rounded(sums[j], largest[j]);
+                (out[j], largest[j]) = Self::rounded::<L>(sums[j], largest[j]);
             }
         }
         for (j, out) in rest.iter_mut().enumerate() {
             let mut sum = 0.0;
             for &(x, inverse) in self.terms {
-                sum += term(x[whole + j], inverse);
+                sum += Self::number::<L>(x[whole + j]) * inverse;
             }
-            (*out, largest[j]) = Self::rounded(sum, largest[j]);
+            (*out, largest[j]) = Self::rounded::<L>(sum, largest[j]);
         }
         largest.into_iter().fold(0.0, larger)
     }
 }
 
 impl<const DISTANCE: bool> RoundedSum<'_, '_, DISTANCE> {
+    /// An entry of a term.
+    #[inline(always)]
+    fn number<L: Lanes>(x: u64) -> f64 {
+        if DISTANCE { number(x) } else { L::source_value(x) }
+    }
+
     /// The nearest integer of a sum, and the largest distance so far.
     #[inline(always)]
-    fn rounded(sum: f64, largest: f64) -> (u64, f64) {
+    fn rounded<L: Lanes>(sum: f64, largest: f64) -> (u64, f64) {
         let shifted = sum + SHIFT;
-        let distance = if DISTANCE { larger(largest, (sum - (shifted - SHIFT)).abs()) } else { 0.0 };
-        (shifted.to_bits() ^ SHIFT.to_bits(), distance)
+        let integer = shifted.to_bits() ^ SHIFT.to_bits();
+        match DISTANCE {
+            true => (integer, larger(largest, (sum - (shifted - SHIFT)).abs())),
+            false => (L::source(integer), 0.0),
+        }
     }
 }
 
@@ -72,33 +82,31 @@ fn larger(a: f64, b: f64) -> f64 {
 }
 
 /// `out[j] = round(Σ_i x_i[j] * inverse_i)` for values below 2^50, in plain IEEE arithmetic
-/// (product, then sum, in order), so that every machine gives the same bits. For up to 160 terms in
-/// [0, 1) the sum is off by less than 2^-30.
+/// (product, then sum, in order), so that every machine gives the same numbers. For up to 160 terms
+/// in [0, 1) the sum is off by less than 2^-30. Terms and result have the form of
+/// [`to_sources`](crate::rows::to_sources).
 pub fn rounded_sum(isa: Isa, out: &mut [u64], terms: &[(&[u64], f64)]) {
     check(out, terms);
-    dispatch(isa, any_modulus(), RoundedSum::<false> { out, terms });
+    dispatch(isa, Modulus::three(), RoundedSum::<false> { out, terms });
 }
 
-/// [`rounded_sum`], and the largest distance of a sum from the nearest integer: off by less than
-/// 2^-40 for up to 64 terms. Time does not depend on the values.
+/// The sums of [`rounded_sum`] for terms and a result that are plain words, and the largest distance
+/// of a sum from the nearest integer: off by less than 2^-40 for up to 64 terms. Time does not
+/// depend on the values.
 pub fn rounded_sum_with_distance(isa: Isa, out: &mut [u64], terms: &[(&[u64], f64)]) -> f64 {
     check(out, terms);
-    dispatch(isa, any_modulus(), RoundedSum::<true> { out, terms })
+    debug_assert!(terms.iter().all(|(x, _)| x.iter().all(|&x| x < 1 << 50)));
+    dispatch(isa, Modulus::three(), RoundedSum::<true> { out, terms })
 }
 
 fn check(out: &[u64], terms: &[(&[u64], f64)]) {
     assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
-    debug_assert!(terms.iter().all(|(x, _)| x.iter().all(|&x| x < 1 << 50)));
-}
-
-/// No arithmetic modulo anything.
-fn any_modulus() -> Modulus {
-    Modulus::new(3).expect("3 is an odd prime")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rows;
 
     #[test]
     fn rounds_like_exact_rationals() {
@@ -109,8 +117,18 @@ mod tests {
         let mut out = vec![0; 200];
         for isa in Isa::available() {
             out.fill(u64::MAX);
-            rounded_sum(isa, &mut out, &terms);
+            assert!(rounded_sum_with_distance(isa, &mut out, &terms) <= 0.5);
             check(&out, &rows, &moduli);
+            let sources = |row: &[u64]| {
+                let mut row = row.to_vec();
+                rows::to_sources(isa, &mut row);
+                row
+            };
+            let source_rows: Vec<_> = rows.iter().map(|row| sources(row)).collect();
+            let of_sources: Vec<_> = source_rows.iter().zip(&terms).map(|(row, term)| (&row[..], term.1)).collect();
+            let mut rounded = vec![u64::MAX; 200];
+            rounded_sum(isa, &mut rounded, &of_sources);
+            assert_eq!(rounded, sources(&out), "{}", isa.name());
         }
     }
 

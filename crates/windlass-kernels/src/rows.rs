@@ -10,7 +10,7 @@ mod fma;
 mod lift;
 mod sums;
 
-pub use combine::{MAX_TERMS, dot_scalar, dot_scalar_plus};
+pub use combine::{MAX_TERMS, dot_scalar, dot_sources, to_sources};
 pub use fma::mul_add_assign;
 pub use lift::{add_scalar_assign, lift_signed};
 pub use sums::{PairSum, dot, dot_pairs, tensor};

@@ -61,6 +61,12 @@ pub fn run(report: &mut Report, _: &Standard) {
         rows::dot_scalar(isa, q, &mut out.borrow_mut(), &terms);
         let exact = |j: usize| terms.iter().fold(0, |sum, (x, c)| q.add(sum, q.mul(x[j], *c)));
         assert!((0..N).all(|j| out.borrow()[j] == exact(j)), "sums with scalars are exact on {}", isa.name());
+        let mut rows_of_sources: Vec<Vec<u64>> = terms.iter().map(|(x, _)| x.to_vec()).collect();
+        rows_of_sources.iter_mut().for_each(|row| rows::to_sources(isa, row));
+        let scalars = terms.iter().map(|&(_, scalar)| scalar);
+        let sources: Vec<(&[u64], u64)> = rows_of_sources.iter().map(Vec::as_slice).zip(scalars).collect();
+        rows::dot_sources(isa, q, &mut out.borrow_mut(), &sources, 0);
+        assert!((0..N).all(|j| out.borrow()[j] == exact(j)), "base conversions are exact on {}", isa.name());
         let (out, x, y) = (&out, &x, &y);
         let mut subjects: Vec<_> = OPERATIONS
             .iter()
@@ -68,6 +74,8 @@ pub fn run(report: &mut Report, _: &Standard) {
             .collect();
         subjects.push(subject(id("dot4"), || rows::dot(isa, q, &mut out.borrow_mut(), &pairs)));
         subjects.push(subject(id("dot_scalar4"), || rows::dot_scalar(isa, q, &mut out.borrow_mut(), &terms)));
+        let convert = || rows::dot_sources(isa, q, &mut out.borrow_mut(), &sources, 0);
+        subjects.push(subject(id("dot_sources4"), convert));
         subjects.push(subject(id("automorphism"), || theta.apply(isa, &mut out.borrow_mut(), &x[0])));
         let samples = compare_processor(&mut subjects, report.rounds);
         report.add(&samples);

@@ -5,7 +5,7 @@
 
 use std::arch::x86_64::*;
 
-use super::contract::{Kernel, LANES, Lanes};
+use super::contract::{Kernel, LANES, Lanes, TWO_52};
 use super::float::{EightFloats, FloatOps};
 use crate::isa::Avx2Token;
 
@@ -16,9 +16,6 @@ pub(crate) struct Half {
     /// The first of its lanes, 0 or 4.
     first: usize,
 }
-
-/// 2^52: adding it to the bits of an integer below 2^52 gives the double 2^52 + integer.
-const TWO_52: f64 = (1u64 << 52) as f64;
 
 /// 1.5·2^52: adding it to a whole |x| ≤ 2^51 puts x into the low bits, in two's complement.
 const CENTRE: f64 = 1.5 * TWO_52;

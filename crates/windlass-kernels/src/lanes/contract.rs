@@ -3,6 +3,9 @@
 /// Number of residues in a vector, on every backend.
 pub(crate) const LANES: usize = 8;
 
+/// A double of at least 2^52 and below 2^53 holds the integer above 2^52 in its low bits.
+pub(crate) const TWO_52: f64 = (1u64 << 52) as f64;
+
 /// Bits of the largest modulus for which vectors have a form with room.
 pub(crate) const ROOMY_BITS: u32 = 48;
 
@@ -166,6 +169,22 @@ pub(crate) trait Part: Copy {
     /// `sum + x * scalar` for words x below 2^50 and the scalar of [`Lanes::coefficient`]: at most
     /// `COMBINED` times.
     fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination;
+    /// The word in *source form*: what [`Part::combine_source`] takes without a conversion, the same
+    /// for every q. Words are below 2^50.
+    #[inline(always)]
+    fn source(word: u64) -> u64 {
+        word
+    }
+    /// The number whose source form this is.
+    #[inline(always)]
+    fn source_value(source: u64) -> f64 {
+        f64::from_bits(source | TWO_52.to_bits()) - TWO_52
+    }
+    /// [`Part::combine`] for words in source form.
+    #[inline(always)]
+    fn combine_source(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination {
+        self.combine(sum, x, coefficient)
+    }
     /// The combination modulo q, canonical.
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);
     /// A combination that holds eight canonical residues; takes the room of one product.

@@ -1,7 +1,7 @@
 //! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are
 //! rounded by adding and subtracting 1.5·2^52 (as FLINT's fft_small does).
 
-use super::contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS};
+use super::contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS, TWO_52};
 use crate::modulus::Modulus;
 
 /// The vector instructions on the doubles of a part of eight lanes. A value proves that they exist.
@@ -302,10 +302,23 @@ impl<O: FloatOps, const ROOMY: bool> Part for Float<O, ROOMY> {
 
     #[inline(always)]
     fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination {
-        let o = self.ops;
-        let (x, y) = (o.load_integers(x), o.splat(f64::from_bits(coefficient)));
-        let next = o.fma(x, y, sum.0);
-        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+        self.combine_doubles(sum, self.ops.load_integers(x), coefficient)
+    }
+
+    /// A double, by its bits.
+    #[inline(always)]
+    fn source(word: u64) -> u64 {
+        (f64::from_bits(word | TWO_52.to_bits()) - TWO_52).to_bits()
+    }
+
+    #[inline(always)]
+    fn source_value(source: u64) -> f64 {
+        f64::from_bits(source)
+    }
+
+    #[inline(always)]
+    fn combine_source(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination {
+        self.combine_doubles(sum, self.ops.load_bits(x), coefficient)
     }
 
     // high < 6·2^50·q + 2^53 is a multiple of 2^51 below 2^103, and the quotient, below 2^53, is
@@ -359,6 +372,15 @@ impl<O: EightFloats, const ROOMY: bool> Lanes for Float<O, ROOMY> {
 }
 
 impl<O: FloatOps, const ROOMY: bool> Float<O, ROOMY> {
+    /// Adds x·y, y the double of a coefficient.
+    #[inline(always)]
+    fn combine_doubles(self, sum: (O::Reg, O::Reg), x: O::Reg, coefficient: u64) -> (O::Reg, O::Reg) {
+        let o = self.ops;
+        let y = o.splat(f64::from_bits(coefficient));
+        let next = o.fma(x, y, sum.0);
+        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+    }
+
     /// A sum to (−9q/2, 9q/2), and to (−4q, 4q) unless q is tiny.
     ///
     /// high ≤ 8·(q² + 2^50) is a multiple of 2^51 below 2^103 + 2^53, and the quotient, at most

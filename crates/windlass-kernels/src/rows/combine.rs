@@ -11,7 +11,8 @@ pub const MAX_TERMS: usize = 160;
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
 const WIDE: usize = 4;
 
-struct DotScalar<'a, 'b> {
+/// `SOURCES` says whether the rows are in source form.
+struct DotScalar<'a, 'b, const SOURCES: bool> {
     out: &'a mut [u64],
     terms: &'a [(&'b [u64], u64)],
     constant: u64,
@@ -26,7 +27,13 @@ fn start_from<P: Part>(p: P, constant: u64) -> (P::Combination, usize) {
     }
 }
 
-impl DotScalar<'_, '_> {
+impl<const SOURCES: bool> DotScalar<'_, '_, SOURCES> {
+    /// Takes one more product.
+    #[inline(always)]
+    fn combine<P: Part>(p: P, sum: P::Combination, x: &[u64; LANES], coefficient: u64) -> P::Combination {
+        if SOURCES { p.combine_source(sum, x, coefficient) } else { p.combine(sum, x, coefficient) }
+    }
+
     /// W vectors from `start`, part by part so that their sums stay in registers; rows are fetched
     /// before they are needed.
     #[inline(always)]
@@ -55,7 +62,7 @@ impl DotScalar<'_, '_> {
             taken += 1;
             let x = vectors::<W>(x, start);
             for w in 0..W {
-                sums[w] = p.combine(sums[w], &x[w], coefficient);
+                sums[w] = Self::combine(p, sums[w], &x[w], coefficient);
             }
         }
         for w in 0..W {
@@ -75,7 +82,7 @@ impl DotScalar<'_, '_> {
                 taken = 1;
             }
             taken += 1;
-            sum = l.combine(sum, &ragged(x, start)[0], coefficient);
+            sum = Self::combine(l, sum, &ragged(x, start)[0], coefficient);
         }
         l.store_combination(&mut padded, sum);
         let length = self.out.len() - start;
@@ -83,7 +90,7 @@ impl DotScalar<'_, '_> {
     }
 }
 
-impl Kernel for DotScalar<'_, '_> {
+impl<const SOURCES: bool> Kernel for DotScalar<'_, '_, SOURCES> {
     type Output = ();
 
     #[inline(always)]
@@ -108,16 +115,46 @@ impl Kernel for DotScalar<'_, '_> {
     }
 }
 
-/// `out = Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` may hold any
-/// values below 2^50 (they are residues modulo other primes); the scalars are canonical. At most
-/// [`MAX_TERMS`] terms.
+/// `out = Σ_i c_i * x_i`. The rows `x_i` may hold any values below 2^50; the scalars are canonical.
+/// At most [`MAX_TERMS`] terms.
 pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
-    dot_scalar_plus(isa, q, out, terms, 0);
+    check(out, terms);
+    dispatch(isa, q, DotScalar::<false> { out, terms, constant: 0 });
 }
 
-/// [`dot_scalar`] and a canonical constant: `out = constant + Σ_i c_i * x_i`.
-pub fn dot_scalar_plus(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)], constant: u64) {
+/// `out = constant + Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` hold
+/// values below 2^50 (they are residues modulo other primes) in the form of [`to_sources`]; the
+/// constant and the scalars are canonical. At most [`MAX_TERMS`] terms.
+pub fn dot_sources(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)], constant: u64) {
+    check(out, terms);
+    dispatch(isa, q, DotScalar::<true> { out, terms, constant });
+}
+
+fn check(out: &[u64], terms: &[(&[u64], u64)]) {
     assert!(terms.len() <= MAX_TERMS, "at most {MAX_TERMS} terms");
     assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
-    dispatch(isa, q, DotScalar { out, terms, constant });
+}
+
+/// A row to its source form.
+struct ToSources<'a>(&'a mut [u64]);
+
+impl Kernel for ToSources<'_> {
+    type Output = ();
+
+    // Plain arithmetic, compiled for the instruction set.
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        self.0.iter_mut().for_each(|x| *x = L::source(*x));
+    }
+}
+
+/// Brings words below 2^50 into the form in which [`dot_sources`] and
+/// [`rounded_sum`](crate::overflow::rounded_sum) read them. The form depends on the instruction set
+/// alone. A base conversion reads each source once for every target, so that a conversion on every
+/// reading would be a third of its work where residues are multiplied as doubles.
+///
+/// **Warning.** A row in this form is no row of residues. Give it to no other kernel.
+pub fn to_sources(isa: Isa, row: &mut [u64]) {
+    debug_assert!(row.iter().all(|&x| x < 1 << 50));
+    dispatch(isa, Modulus::three(), ToSources(row));
 }

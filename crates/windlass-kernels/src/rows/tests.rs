@@ -87,11 +87,14 @@ fn sums_of_many_terms_are_exact() {
                     let sum: u128 = wide.iter().zip(&scalars).map(|(row, &c)| row[j] as u128 * c as u128).sum();
                     assert_eq!(out[j] as u128, sum % q.value() as u128, "dot_scalar {} {terms} terms", isa.name());
                 }
+                let mut sources = wide.clone();
+                sources.iter_mut().for_each(|row| to_sources(isa, row));
+                let weighted: Vec<_> = sources.iter().zip(&scalars).map(|(row, &c)| (&row[..], c)).collect();
                 for constant in [0, 1, q.value() - 1] {
                     let mut more = vec![0; length];
-                    dot_scalar_plus(isa, q, &mut more, &weighted, constant);
+                    dot_sources(isa, q, &mut more, &weighted, constant);
                     let expected: Vec<u64> = out.iter().map(|&x| q.add(x, constant)).collect();
-                    assert_eq!(more, expected, "dot_scalar_plus {} {terms} terms", isa.name());
+                    assert_eq!(more, expected, "dot_sources {} {terms} terms", isa.name());
                 }
             }
         }

@@ -117,7 +117,7 @@ impl Gadget {
             let factor = q.mul(converters[group].weight(index), inverse);
             rows::mul_scalar(ring.isa(), q, row, x.row_of(index), factor);
             ring.plan(index).inverse(row);
-            converters[group].shift_weighed(index, row);
+            converters[group].prepare_centred(index, row);
         });
         Decomposition { x, larger, unchanged, inverses, groups, converters, weighed }
     }
@@ -142,7 +142,8 @@ pub struct Decomposition<'a> {
     inverses: Vec<u64>,
     groups: Vec<Basis>,
     converters: Vec<Arc<BaseConverter>>,
-    /// The coefficients modulo the primes of x, weighed for the conversion of their group.
+    /// The coefficients modulo the primes of x, weighed for the conversion of their group, in source
+    /// form.
     weighed: Poly<Coeff>,
 }
 

@@ -122,10 +122,20 @@ impl BaseConverter {
         self.combine(weighed, rows, |_| 0);
     }
 
-    /// Prepares the weighed row of prime `index` of B for [`Self::convert_centred_row`].
-    pub(crate) fn shift_weighed(&self, index: usize, row: &mut [u64]) {
+    /// Prepares the weighed row of a prime of B for [`Self::convert_rows`] and [`Self::excess`].
+    ///
+    /// **Warning.** From here on the row holds no residues ([`rows::to_sources`]).
+    pub(crate) fn prepare_weighed(&self, row: &mut [u64]) {
+        rows::to_sources(self.isa, row);
+    }
+
+    /// Prepares the weighed row of prime `index` of B for [`Self::convert_centred_rows`].
+    ///
+    /// **Warning.** From here on the row holds no residues ([`rows::to_sources`]).
+    pub(crate) fn prepare_centred(&self, index: usize, row: &mut [u64]) {
         let (b, shift) = self.shifts[self.from.row_of(index).expect("a prime of the source basis")];
         rows::add_scalar_assign(self.isa, b, row, shift);
+        rows::to_sources(self.isa, row);
     }
 
     /// Rows of the approximate conversion from centred y_i, in \[−h_i, h_i\] with h_i = (b_i −
@@ -148,7 +158,7 @@ impl BaseConverter {
                 let terms: Vec<(&[u64], u64)> =
                     sources.iter().zip(scalars).map(|(source, &scalar)| (&source[columns.clone()], scalar)).collect();
                 let (q, row) = (self.targets[target], &mut row[columns.clone()]);
-                rows::dot_scalar_plus(self.isa, q, row, &terms, constant(target));
+                rows::dot_sources(self.isa, q, row, &terms, constant(target));
             }
         }
     }

@@ -122,7 +122,7 @@ impl Division {
         out.map(Poly::assume_eval)
     }
 
-    /// The coefficients modulo the primes that are dropped, weighed.
+    /// The coefficients modulo the primes that are dropped, weighed, in source form.
     fn residues<const N: usize>(&self, source: &impl Rows<N>) -> [Poly<Coeff>; N] {
         let ring = &self.ring;
         let mut residues: [Poly<Coeff>; N] = std::array::from_fn(|_| Poly::unspecified(ring, &self.drop));
@@ -135,6 +135,7 @@ impl Division {
                     for (out, wide) in out.into_iter().zip(wide) {
                         rows::mul_scalar(ring.isa(), ring.modulus(index), out, wide, self.converter.weight(index));
                         ring.plan(index).inverse(out);
+                        self.converter.prepare_weighed(out);
                     }
                 }
             });
