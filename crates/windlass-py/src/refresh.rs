@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use windlass::bootstrap::RefreshOptions;
+use windlass::bootstrap::{Progress, RefreshOptions};
 use windlass::circuits::SlotTable;
 
 use crate::array::{Parts, PyCiphertext};
 use crate::error::{exception, plain};
 use crate::handle::ServerKind;
-use crate::numbers::integers;
+use crate::numbers::{Numbers, integers};
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, Setting};
 
@@ -29,12 +29,14 @@ fn refreshed(
     progress: Option<&Bound<'_, PyAny>>,
     values: Option<Vec<i64>>,
 ) -> PyResult<Parts> {
-    let (server, parts) = (x.server(py)?, Arc::clone(&x.parts));
+    let (server, parts, real) = (x.server(py)?, Arc::clone(&x.parts), x.numbers == Numbers::Real);
     long(py, progress, "refresh", move |ticker| {
         let (server, list) = match (&*server, &*parts) {
             (ServerKind::Exact(server), Parts::Exact(list)) => (server, list),
             (ServerKind::Approximate(server), Parts::Approximate(list)) => {
-                let refreshed = server.refresh_list(list, |stage| ticker.tell(stage.number, stage.count))?;
+                let tell = |stage: &Progress| ticker.tell(stage.number, stage.count);
+                let refreshed =
+                    if real { server.refresh_real_list(list, tell)? } else { server.refresh_list(list, tell)? };
                 ticker.check("refresh")?;
                 return Ok(Parts::Approximate(refreshed));
             }

@@ -236,7 +236,7 @@ fn one_run(ready: &Ready, decryptor: &Decryptor, spent: &Ciphertext, wanted: &Pl
 }
 
 /// As a figure.
-fn figure(stage: StageTime) -> StageFigure {
+pub(super) fn figure(stage: StageTime) -> StageFigure {
     let StageTime { name, times, seconds, capacity: (capacity_before, capacity_after) } = stage;
     StageFigure { name, times, seconds, capacity_before, capacity_after }
 }

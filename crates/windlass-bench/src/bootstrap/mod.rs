@@ -1,5 +1,6 @@
 //! `windlass-bench bootstrap`: time, capacity and memory by stage, the result verified.
 
+mod ckks;
 mod depth;
 mod digits;
 mod every;
@@ -19,7 +20,7 @@ use crate::threads::with_threads;
 use crate::{machine, record};
 use records::Records;
 pub use request::Bootstrap;
-use request::{plan, preset};
+use request::{Family, plan, preset};
 use todays::Presets;
 use windlass_papers::bootstrap::{appendix_a, circuit, figures, page, records, todays};
 
@@ -28,6 +29,9 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     if args.appendix_a {
         print!("{}", appendix_a::table()?);
         return Ok(());
+    }
+    if args.family == Some(Family::Ckks) {
+        return ckks::run(args);
     }
     if args.digits_table {
         return digits::run(args.threads, args.runs, &args.record, args.page.as_ref());

@@ -22,6 +22,7 @@ fn every_option_is_about_something() {
     Line::command().debug_assert();
     let looked_at = [
         "p",
+        "family",
         "digits_table",
         "appendix_a",
         "reach",

@@ -50,9 +50,25 @@ pub struct Every {
     pub retry: bool,
 }
 
+/// Other schemes than BGV and BFV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Family {
+    /// Refreshes of real and complex numbers.
+    Ckks,
+}
+
 /// Arguments of `bootstrap`.
 #[derive(Debug, clap::Args)]
 pub struct Bootstrap {
+    /// Measure refreshes of CKKS: --preset is then a named set (`list` prints the names) or a JSON file
+    /// with the parameters of one. Sets that refresh real vectors in pairs get a row for these, too.
+    #[arg(
+        long,
+        value_name = "FAMILY",
+        conflicts_with_all = CIRCUIT,
+        conflicts_with_all = ["m", "reach", "all", "digits_table", "page", "plot", "scheme", "enough_seconds", "slack"]
+    )]
+    pub family: Option<Family>,
     /// The preset; `list` prints the names.
     #[arg(long, default_value = "list")]
     pub preset: String,

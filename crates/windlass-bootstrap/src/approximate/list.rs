@@ -27,9 +27,36 @@ impl Refresher {
         list: &[Ciphertext],
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<Ciphertext>> {
+        self.refresh_groups(list, 1, observe)
+    }
+
+    /// As [`Self::refresh_list`] for messages whose slots are real: two at a time, where a refresh takes
+    /// pairs ([`Self::refresh_real_pair`]). A pair takes as long as one ciphertext.
+    ///
+    /// **Warning.** An imaginary part of a message is added to another message, or lost. No error is returned.
+    ///
+    /// # Errors
+    /// As there; [`Error::OtherKeyPair`] if the keys of a pair differ.
+    pub fn refresh_real_list(
+        &self,
+        list: &[Ciphertext],
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
+        let together = if self.plan().takes_real_pairs() { 2 } else { 1 };
+        self.refresh_groups(list, together, observe)
+    }
+
+    /// Groups of one, or of two that are real; what is left is a group of one.
+    fn refresh_groups(
+        &self,
+        list: &[Ciphertext],
+        together: usize,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
         list.iter().try_for_each(|ct| self.check(ct))?;
+        let groups: Vec<&[Ciphertext]> = list.chunks(together).collect();
         let (plan, stages) = (self.plan(), self.plan().stages());
-        let (each, count) = (stages.len(), stages.len() * list.len());
+        let (each, count) = (stages.len(), stages.len() * groups.len());
         let mut tell = |number: usize| {
             let (round, next) = (number / each, &stages[number % each]);
             let (stage, capacity) = match number == count {
@@ -43,14 +70,18 @@ impl Refresher {
         if !list.is_empty() && tell(0).is_break() {
             return Err(cancelled());
         }
-        for (at, ct) in list.iter().enumerate() {
+        for (at, group) in groups.iter().enumerate() {
             let mut last = ControlFlow::Continue(());
-            done.push(self.refresh_with(ct, &mut |step| {
+            let told = &mut |step| {
                 last = tell(at * each + plan.place_of(step) + 1);
                 last
-            })?);
+            };
+            match group {
+                [x, y] => done.extend(self.refresh_real_pair([x, y], told)?),
+                _ => done.push(self.refresh_with(&group[0], told)?),
+            }
             // What is told after the last stage comes before the first of the next ciphertext.
-            if last.is_break() && at + 1 < list.len() {
+            if last.is_break() && at + 1 < groups.len() {
                 return Err(cancelled());
             }
         }

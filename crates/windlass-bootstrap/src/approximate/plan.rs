@@ -116,6 +116,11 @@ impl RefreshPlan {
         self.headroom_bits(ct) >= 0.0 && ct.slots() <= self.spec.slots && bound <= self.most()
     }
 
+    /// Whether two messages of real numbers take one refresh ([`super::Refresher::refresh_real_pair`]).
+    pub fn takes_real_pairs(&self) -> bool {
+        self.spec.order == MapOrder::BackFirst
+    }
+
     /// The lowest level of a ciphertext that can be refreshed.
     pub fn input_level(&self) -> usize {
         input_level(&self.context, &self.spec)

@@ -79,23 +79,60 @@ impl Refresher {
         ciphertext: &Ciphertext,
         observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
+        let input = self.lowered(ciphertext)?;
+        let Parts { real, imaginary } = self.parts(&input, [&input, &input], observe)?;
+        let whole = match imaginary {
+            Some(imaginary) => self.engine.add(&real, &self.engine.multiply_i(&imaginary)?)?,
+            None => real,
+        };
+        Ok(self.stated_from(whole, &input, &input))
+    }
+
+    /// Two messages whose slots are real, in one refresh: the maps take them as the real and the imaginary
+    /// parts of one. With the maps back first ([`MapOrder::BackFirst`]) the sine gives both parts by
+    /// themselves. In the other order each message is refreshed by itself.
+    ///
+    /// **Warning.** An imaginary part of a message is added to the other message, or lost. No error is returned.
+    ///
+    /// # Errors
+    /// As [`Self::refresh_with`], for either message; [`Error::OtherKeyPair`] if their keys differ.
+    pub fn refresh_real_pair(
+        &self,
+        [x, y]: [&Ciphertext; 2],
+        observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
+    ) -> Result<[Ciphertext; 2]> {
+        if !self.plan.takes_real_pairs() {
+            return Ok([self.refresh_with(x, observe)?, self.refresh_with(y, observe)?]);
+        }
+        let inputs = [self.lowered(x)?, self.lowered(y)?];
+        let joined = self.engine.add(&inputs[0], &self.engine.multiply_i(&inputs[1])?)?;
+        let Parts { real, imaginary } = self.parts(&joined, [&inputs[0], &inputs[1]], observe)?;
+        let imaginary = imaginary.expect("a set with pairs has a sine for the imaginary parts");
+        Ok([self.stated_from(real, &joined, &inputs[0]), self.stated_from(imaginary, &joined, &inputs[1])])
+    }
+
+    /// The real and the imaginary parts of a message, or both in one, with new levels. `bounds` are those of
+    /// the two parts.
+    fn parts(
+        &self,
+        input: &Ciphertext,
+        bounds: [&Ciphertext; 2],
+        observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
+    ) -> Result<Parts> {
         let mut done = |step| match observe(step) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled { operation: "refresh" }),
         };
-        let (plan, engine, context) = (&*self.plan, &self.engine, self.plan.context());
-        let (spec, base_level) = (plan.spec(), context.base_level());
-        let magnitude = self.checked_magnitude(ciphertext)?;
-        let input = engine.lower(ciphertext, plan.input_level())?;
-        let share = magnitude * context.scale(base_level) / plan.base_modulus();
-        let bound = share.min(1.0) * plan.sine.factor() * ROOM;
+        let plan = &*self.plan;
+        let bounds = bounds.map(|part| self.bound_after_the_sine(part));
         // Once the result is there, it is too late to stop.
         let last = plan.last_step();
         let mut done = |step| if step == last { Ok(()) } else { done(step) };
         let back = |x: Ciphertext, done: &mut dyn FnMut(RefreshStep) -> Result<()>| {
             self.mapped(x, &plan.to_coefficients, &self.to_coefficients, &mut |k| done(RefreshStep::ToCoefficients(k)))
         };
-        let base = match spec.order {
+        let order = plan.spec().order;
+        let base = match order {
             MapOrder::BackLast => input.clone(),
             MapOrder::BackFirst => back(input.clone(), &mut done)?,
         };
@@ -103,17 +140,43 @@ impl Refresher {
         done(RefreshStep::Raise)?;
         let z = self.mapped(raised, &plan.to_slots, &self.to_slots, &mut |k| done(RefreshStep::ToSlots(k)))?;
         let z = z.restated(self.stated(1.0));
-        let joined = self.sawtooth(&z, bound, &mut |k| done(RefreshStep::Sine(k)))?;
-        let out = match spec.order {
-            MapOrder::BackLast => back(joined, &mut done)?,
-            MapOrder::BackFirst => joined,
+        let parts = self.sawtooth(&z, bounds, &mut |k| done(RefreshStep::Sine(k)))?;
+        let out = match (order, parts) {
+            (MapOrder::BackFirst, parts) => parts,
+            (MapOrder::BackLast, Parts { real, imaginary: None }) => {
+                Parts { real: back(real, &mut done)?, imaginary: None }
+            }
+            (MapOrder::BackLast, Parts { real, imaginary: Some(imaginary) }) => {
+                let joined = self.engine.add(&real, &self.engine.multiply_i(&imaginary)?)?;
+                Parts { real: back(joined, &mut done)?, imaginary: None }
+            }
         };
         let _ = observe(last);
-        let systematic = self.error.systematic_at(magnitude, spec.arcsine);
+        Ok(out)
+    }
+
+    /// A ciphertext at the level at which a refresh takes it.
+    fn lowered(&self, ciphertext: &Ciphertext) -> Result<Ciphertext> {
+        self.check(ciphertext)?;
+        self.engine.lower(ciphertext, self.plan.input_level())
+    }
+
+    /// What the result of the sine stays below.
+    fn bound_after_the_sine(&self, input: &Ciphertext) -> f64 {
+        let (plan, context) = (&*self.plan, self.plan.context());
+        let share = bound_of(input) * context.scale(context.base_level()) / plan.base_modulus();
+        share.min(1.0) * plan.sine.factor() * ROOM
+    }
+
+    /// A result as an encryption of the message of `input`, whose slots are bounded as those of `bounded`.
+    fn stated_from(&self, result: Ciphertext, input: &Ciphertext, bounded: &Ciphertext) -> Ciphertext {
+        let spec = self.plan.spec();
+        let systematic = self.error.systematic_at(bound_of(bounded), spec.arcsine);
         // Of all slots of the ring, that of a subring has the smallest errors.
         let whole = ((spec.n / 2) as f64 / spec.sine_slots() as f64).sqrt();
         let random = self.error.deviation();
-        Ok(out.refreshed_from(&input, [random + systematic, random * whole + systematic], self.error.rare))
+        let errors = [random + systematic, random * whole + systematic];
+        result.refreshed_from(input, errors, self.error.rare).bounded_like(bounded)
     }
 
     /// What [`Self::refresh`] refuses before any work.
@@ -124,12 +187,6 @@ impl Refresher {
     /// [`RefreshPlan::most`]; [`Error::LevelsExhausted`] for a product at the lowest level that was not
     /// rescaled, and for a ciphertext below [`RefreshPlan::input_level`].
     pub fn check(&self, ciphertext: &Ciphertext) -> Result<()> {
-        self.checked_magnitude(ciphertext).map(drop)
-    }
-
-    /// The bound on all slots of a ciphertext that can be refreshed: every coefficient is a sum over
-    /// all of them, those beside the entries too.
-    fn checked_magnitude(&self, ciphertext: &Ciphertext) -> Result<f64> {
         // Of another context, or with no level for its own rescaling.
         let level = self.engine.rescaled_level(ciphertext)?;
         if level < self.plan.input_level() {
@@ -142,11 +199,11 @@ impl Refresher {
             return Err(Error::SlotCount { got: ciphertext.slots(), most: slots });
         }
         check_same_keys("refresh", self.keys.key_id(), ciphertext.key_id())?;
-        let magnitude = ciphertext.magnitude().max(ciphertext.rest_magnitude());
-        match magnitude <= self.plan.most() {
-            true => Ok(magnitude),
-            false => Err(BootstrapError::BoundTooLarge { bound: magnitude, most: self.plan.most() }.into()),
+        let (bound, most) = (bound_of(ciphertext), self.plan.most());
+        if bound > most {
+            return Err(BootstrapError::BoundTooLarge { bound, most }.into());
         }
+        Ok(())
     }
 
     /// At the highest level, with the coefficients of the message alone.
@@ -171,24 +228,24 @@ impl Refresher {
     }
 
     /// `t − I` of the real parts, and of the imaginary ones if they are not beside them, times the
-    /// factor of the sine, which is at most `bound`.
-    fn sawtooth(&self, z: &Ciphertext, bound: f64, done: &mut dyn FnMut(usize) -> Result<()>) -> Result<Ciphertext> {
+    /// factor of the sine, with bounds on both.
+    fn sawtooth(&self, z: &Ciphertext, bounds: [f64; 2], done: &mut dyn FnMut(usize) -> Result<()>) -> Result<Parts> {
         let (sine, engine) = (&self.plan.sine, &self.engine);
-        let evaluated = |x: Ciphertext| -> Result<Ciphertext> {
+        let evaluated = |x: Ciphertext, bound: f64| -> Result<Ciphertext> {
             let machine = LazyEngine(engine);
             let value = sine.evaluate(&machine, x.restated(self.stated(0.9)).into())?;
             Ok(machine.relinearised(&value)?.restated(self.stated(bound)))
         };
         let conjugate = engine.conjugate(z)?;
-        let real = evaluated(engine.add(z, &conjugate)?)?;
+        let real = evaluated(engine.add(z, &conjugate)?, bounds[0])?;
         done(0)?;
         if self.plan.spec().is_joined() {
-            return Ok(real);
+            return Ok(Parts { real, imaginary: None });
         }
         // (z̄ − z)·i = 2·Im z.
-        let imaginary = evaluated(engine.multiply_i(&engine.sub(&conjugate, z)?)?)?;
+        let imaginary = evaluated(engine.multiply_i(&engine.sub(&conjugate, z)?)?, bounds[1])?;
         done(1)?;
-        engine.add(&real, &engine.multiply_i(&imaginary)?)
+        Ok(Parts { real, imaginary: Some(imaginary) })
     }
 
     fn mapped(
@@ -208,6 +265,18 @@ impl Refresher {
         }
         Ok(x)
     }
+}
+
+/// What the sine gives: the real and the imaginary parts of slots, or both in one ciphertext.
+struct Parts {
+    real: Ciphertext,
+    imaginary: Option<Ciphertext>,
+}
+
+/// The bound on all slots of a ciphertext: every coefficient is a sum over all of them, those beside
+/// the entries too.
+fn bound_of(ciphertext: &Ciphertext) -> f64 {
+    ciphertext.magnitude().max(ciphertext.rest_magnitude())
 }
 
 /// How many times the angle the approximation of it may be.

@@ -57,6 +57,56 @@ fn refreshed_ciphertexts_have_the_message_and_new_levels() {
     }
 }
 
+/// Two real messages in one refresh, in every order of lists and maps: each within what it states, bounded
+/// as before, and the steps of one refresh for two where a refresh takes pairs.
+#[test]
+fn real_messages_are_refreshed_in_pairs() {
+    for (spec, rounds) in [(back_first(64), 2), (back_first(1024), 2), (sparse(64, 32), 3)] {
+        let mut rng = ChaCha20Rng::seed_from_u64(spec.n as u64);
+        let (decryptor, refresher) = parties(&spec, &mut rng);
+        let level = refresher.plan().input_level();
+        let mut list = Vec::new();
+        for bound in [1.0, 0.25, 0.5] {
+            let real = |z: &Complex64| Complex64::new(bound * z.re, 0.0);
+            let message: Vec<Complex64> = values(spec.slots, &mut rng).iter().map(real).collect();
+            list.push(decryptor.encrypt(&message, bound, level, &mut rng).unwrap().0);
+        }
+        let mut told = Vec::new();
+        let observe = &mut |progress: &crate::Progress| {
+            told.push((progress.number, progress.round));
+            ControlFlow::Continue(())
+        };
+        let refreshed = refresher.refresh_real_list(&list, observe).unwrap();
+        assert_eq!(told.last().map(|&(_, round)| round), Some(rounds), "{told:?}");
+        for (before, after) in list.iter().zip(&refreshed) {
+            assert_eq!(after.level(), refresher.plan().context().top_level());
+            assert_eq!(after.magnitude(), before.magnitude());
+            let [old, new] = [before, after].map(|ct| decryptor.decrypt(ct).unwrap());
+            let errors: Vec<f64> = old.iter().zip(&new).map(|(a, b)| (a.re - b.re).abs()).collect();
+            let worst = -errors.iter().copied().fold(0.0, f64::max).log2();
+            println!("n = {}: worst {worst:.1} of stated {:.1} bits", spec.n, after.precision_bits());
+            assert!(worst > after.precision_bits() && worst < after.precision_bits() + 8.0);
+        }
+    }
+}
+
+/// Pairs of different key pairs, and of ciphertexts without levels, are refused before any work.
+#[test]
+fn pairs_that_do_not_fit_are_refused() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let spec = back_first(64);
+    let (decryptor, refresher) = parties(&spec, &mut rng);
+    let (stranger, _) = parties(&spec, &mut rng);
+    let level = refresher.plan().input_level();
+    let own = decryptor.encrypt(&values(8, &mut rng), 1.0, level, &mut rng).unwrap().0;
+    let low = decryptor.encrypt(&values(8, &mut rng), 1.0, level - 1, &mut rng).unwrap().0;
+    let none = &mut |_: &crate::Progress| -> ControlFlow<()> { panic!("no work is done") };
+    assert!(matches!(refresher.refresh_real_list(&[own.clone(), low], none), Err(Error::LevelsExhausted { .. })));
+    let other = stranger.encrypt(&values(8, &mut rng), 1.0, level, &mut rng).unwrap().0;
+    assert!(refresher.refresh_real_list(&[own, other], none).is_err());
+    assert!(refresher.refresh_real_list(&[], none).unwrap().is_empty());
+}
+
 /// With the maps back first, a refresh takes levels: below them it is refused before any work.
 #[test]
 fn what_has_no_levels_for_the_maps_back_is_refused() {

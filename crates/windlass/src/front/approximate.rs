@@ -148,7 +148,24 @@ impl Server<Approximate> {
         list: &[ckks::Ciphertext],
         mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<ckks::Ciphertext>> {
-        self.refreshers().refresh_list(list, &mut observe)
+        self.refreshers().refresh_list(list, false, &mut observe)
+    }
+
+    /// As [`Self::refresh_list`] for ciphertexts whose slots are real. Adjacent ciphertexts of one refresh go
+    /// in pairs, as the real and the imaginary parts of one, where the parameters allow it
+    /// ([`RefreshPlan::takes_real_pairs`]). A pair takes as long as one ciphertext.
+    ///
+    /// **Warning.** An imaginary part of a ciphertext is added to another ciphertext, or lost. No error is
+    /// returned.
+    ///
+    /// # Errors
+    /// As there; [`Error::OtherKeyPair`] if the keys of a pair differ.
+    pub fn refresh_real_list(
+        &self,
+        list: &[ckks::Ciphertext],
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<ckks::Ciphertext>> {
+        self.refreshers().refresh_list(list, true, &mut observe)
     }
 }
 

@@ -58,10 +58,12 @@ impl ApproximateRefreshers {
         fitting.ok_or(Error::SlotCount { got: slots, most })
     }
 
-    /// [`Refresher::refresh_list`], for each run of adjacent ciphertexts of one refresh.
+    /// [`Refresher::refresh_list`], or [`Refresher::refresh_real_list`], for each run of adjacent
+    /// ciphertexts of one refresh.
     pub(crate) fn refresh_list(
         &self,
         list: &[ckks::Ciphertext],
+        real: bool,
         observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<ckks::Ciphertext>> {
         let places: Vec<usize> = list.iter().map(|ct| self.place(ct.slots())).collect::<Result<_>>()?;
@@ -76,7 +78,10 @@ impl ApproximateRefreshers {
         }
         let mut done = Vec::with_capacity(list.len());
         for (refresher, run) in runs {
-            done.extend(refresher.refresh_list(run, observe)?);
+            done.extend(match real {
+                true => refresher.refresh_real_list(run, observe)?,
+                false => refresher.refresh_list(run, observe)?,
+            });
         }
         Ok(done)
     }
@@ -88,7 +93,7 @@ impl Refresh<ckks::Ciphertext> for ApproximateRefreshers {
     }
 
     fn refresh_all(&self, list: &[ckks::Ciphertext]) -> Result<Vec<ckks::Ciphertext>> {
-        self.refresh_list(list, &mut |_| ControlFlow::Continue(()))
+        self.refresh_list(list, false, &mut |_| ControlFlow::Continue(()))
     }
 
     /// Infinite also for ciphertexts of more slots than any refresh here takes.

@@ -66,4 +66,11 @@ impl Ciphertext {
         self.info.uneven += whole;
         self
     }
+
+    /// The same with the bounds on slots of another ciphertext.
+    #[doc(hidden)]
+    pub fn bounded_like(mut self, other: &Self) -> Self {
+        self.info.magnitude = other.info.magnitude.clone();
+        self
+    }
 }

@@ -1,0 +1,280 @@
+//! Parameters of a refresh from what is asked for.
+
+use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, security};
+use windlass_schemes::error::{BootstrapError, Error, Result};
+
+use super::plan::RefreshPlan;
+use super::spec::{MOST_BITS, MapOrder, RefreshSpec};
+
+/// What a refresh is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefreshWish {
+    /// The minimum number of slots of a ciphertext.
+    pub slots: usize,
+    /// Products in sequence between two refreshes.
+    pub depth: usize,
+    /// The stated error of a refresh is at most 2^−precision_bits, for numbers of absolute value 1.
+    pub precision_bits: f64,
+    /// The most Galois keys of each map, if that matters more than time.
+    pub max_keys: Option<usize>,
+}
+
+impl Default for RefreshWish {
+    /// One slot, three products, 20 bits, ten keys a map.
+    fn default() -> Self {
+        Self { slots: 1, depth: 3, precision_bits: 20.0, max_keys: Some(10) }
+    }
+}
+
+/// The ring dimensions that are tried, in this order.
+const DIMENSIONS: [usize; 3] = [1 << 15, 1 << 16, 1 << 17];
+
+/// The weights of the ephemeral secret that are tried: the polynomial near the cosine is for up to 16
+/// periods.
+const WEIGHTS: [u32; 3] = [28, 30, 32];
+
+/// How often a chain with more precision is tried, if the stated error is too large.
+const ATTEMPTS: usize = 4;
+
+/// Most digits of a key switch: with more of them the sums of digits take most of the time.
+const MOST_DIGITS: usize = 8;
+
+/// What a chain is built around.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    order: MapOrder,
+    arcsine: bool,
+    maps: usize,
+}
+
+/// Those of all slots: with the maps back first where the chain has room for three of them.
+const FULL: [Shape; 3] = [
+    Shape { order: MapOrder::BackFirst, arcsine: true, maps: 3 },
+    Shape { order: MapOrder::BackLast, arcsine: true, maps: 3 },
+    Shape { order: MapOrder::BackLast, arcsine: false, maps: 2 },
+];
+
+/// Those of fewer slots, whose maps are smaller.
+const SPARSE: [Shape; 2] = [
+    Shape { order: MapOrder::BackLast, arcsine: true, maps: 2 },
+    Shape { order: MapOrder::BackLast, arcsine: false, maps: 2 },
+];
+
+impl RefreshPlan {
+    /// A plan with 128 bits of security for what is asked for: in the smallest ring, with the fewest digits
+    /// of key switches, that has room for it and states the precision.
+    ///
+    /// Cost: up to a minute, since every candidate is planned.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] says what the largest ring lacks; [`Error::OutOfRange`] for numbers that no
+    /// refresh has.
+    pub fn choose(wish: &RefreshWish) -> Result<Self> {
+        let limits = windlass_rlwe::Limits::between(1, 40);
+        if !(1.0..=40.0).contains(&wish.precision_bits) {
+            return Err(limits.refuse("the precision in bits", wish.precision_bits).into());
+        }
+        let slots = wish.slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
+        let mut lack = format!("{} slots do not fit into any ring of the security tables", wish.slots);
+        for n in DIMENSIONS.into_iter().filter(|&n| slots <= n / 2) {
+            let Ok(most) = security::max_log2_qp(n, RlweParams::REQUIRED_SECURITY, SecretDistribution::Ternary) else {
+                continue;
+            };
+            let shapes: &[Shape] = if slots == n / 2 { &FULL } else { &SPARSE };
+            for &shape in shapes {
+                match (Candidate { wish, n, slots, shape, most }).plan()? {
+                    Ok(plan) => return Ok(plan),
+                    Err(reason) => lack = reason,
+                }
+            }
+        }
+        let (depth, bits) = (wish.depth, wish.precision_bits);
+        let asked = format!("a refresh of {} slots with {bits} bits and {depth} products after it", wish.slots);
+        Err(Error::NoParameters { reason: format!("{asked}: {lack}") })
+    }
+}
+
+/// A chain of one shape.
+struct Candidate<'a> {
+    wish: &'a RefreshWish,
+    n: usize,
+    slots: usize,
+    shape: Shape,
+    /// The largest log2 QP with 128 bits of security.
+    most: f64,
+}
+
+impl Candidate<'_> {
+    /// The plan, or what it lacks.
+    fn plan(&self) -> Result<std::result::Result<RefreshPlan, String>> {
+        let (mut bits, mut lack) = (self.wish.precision_bits + 0.5, String::new());
+        for _ in 0..ATTEMPTS {
+            let spec = match self.spec(bits)? {
+                Ok(spec) => spec,
+                Err(reason) => return Ok(Err(reason)),
+            };
+            let Some(plan) = Self::with_weight(spec)? else {
+                return Ok(Err(format!("n = {}: no ephemeral key has 128 bits of security", self.n)));
+            };
+            let error = plan.error()?;
+            let stated = -(error.deviation() + error.systematic).log2();
+            if stated >= self.wish.precision_bits {
+                return Ok(Ok(plan));
+            }
+            lack = format!("n = {}: the best chain states {stated:.1} bits", self.n);
+            bits += self.wish.precision_bits - stated + 0.25;
+        }
+        Ok(Err(lack))
+    }
+
+    /// The plan with the sparsest ephemeral secret that is secure.
+    fn with_weight(spec: RefreshSpec) -> Result<Option<RefreshPlan>> {
+        for ephemeral_weight in WEIGHTS {
+            match RefreshPlan::new(&RefreshSpec { ephemeral_weight, ..spec.clone() }) {
+                Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {}
+                other => return other.map(Some),
+            }
+        }
+        Ok(None)
+    }
+
+    /// A chain for a sine of this precision, or what it lacks.
+    fn spec(&self, bits: f64) -> Result<std::result::Result<RefreshSpec, String>> {
+        let (n, Shape { order, arcsine, maps }) = (self.n, self.shape);
+        // A rescaling's rounding in a slot, under a uniform ternary secret.
+        let rounding = (n as f64 / 12.0 * (1.0 + 2.0 * n as f64 / 3.0)).log2() / 2.0;
+        let scale_bits = ((bits + rounding + 1.0).ceil() as u32).max(28);
+        let (first, second) = match order {
+            MapOrder::BackFirst => ((bits + 23.0).ceil() as u32, scale_bits),
+            MapOrder::BackLast => ((bits + 29.0).ceil() as u32, scale_bits - 2),
+        };
+        if scale_bits > MOST_BITS || first > 60 {
+            return Ok(Err(format!("n = {n}: {bits:.0} bits need a scale above {MOST_BITS} bits")));
+        }
+        let groups = groups(self.slots, maps);
+        let gap_bits = gap(bits, arcsine);
+        let input = scale_bits + gap_bits;
+        let spec = RefreshSpec {
+            n,
+            slots: self.slots,
+            scale_bits,
+            depth: self.wish.depth,
+            order,
+            gap_bits,
+            sine_scale_bits: Vec::new(),
+            to_slots: groups.clone(),
+            to_coefficients: groups,
+            constant_bits: [first, second],
+            doublings: 3,
+            degree: 15,
+            arcsine,
+            max_keys: self.wish.max_keys,
+            ephemeral_weight: WEIGHTS[0],
+            ephemeral_special: (input + n.ilog2() / 2 + 3).div_ceil(MOST_BITS) as usize,
+            // Replaced by as many as the digits need.
+            special_prime_bits: vec![MOST_BITS; 8],
+            digits: 1,
+            assurance: Assurance::Secure,
+        };
+        let mut spec = spec.with_sine_precision(bits)?;
+        if order == MapOrder::BackFirst {
+            spec = spec.with_few_primes();
+        }
+        Ok(self.with_digits(spec))
+    }
+
+    /// The fewest digits whose special primes the modulus has room for.
+    fn with_digits(&self, spec: RefreshSpec) -> std::result::Result<RefreshSpec, String> {
+        let chain = spec.to_ckks();
+        let levels: u32 = chain.refresh_levels.iter().flat_map(|level| &level.prime_bits).sum();
+        let own = chain.base_prime_bits.iter().sum::<u32>() + chain.scale_bits * chain.depth as u32 + levels;
+        for digits in 1..=MOST_DIGITS {
+            let special = own.div_ceil(digits as u32).div_ceil(MOST_BITS);
+            if f64::from(own + special * MOST_BITS) <= self.most {
+                let special_prime_bits = vec![MOST_BITS; special as usize];
+                return Ok(RefreshSpec { digits, special_prime_bits, ..spec });
+            }
+        }
+        let least = own + own.div_ceil(MOST_DIGITS as u32);
+        Err(format!(
+            "n = {}: the chain takes {least} bits, but 128 bits of security leave {:.0}; ask for fewer products or less precision",
+            self.n, self.most
+        ))
+    }
+}
+
+/// The elementary stages in so many maps, as even as possible, the larger ones first.
+fn groups(slots: usize, maps: usize) -> Vec<usize> {
+    let stages = slots.ilog2() as usize;
+    let maps = maps.min(stages).max(1);
+    (0..maps).map(|k| (stages + maps - 1 - k) / maps).collect()
+}
+
+/// The smallest gap whose systematic error is below the precision for numbers of absolute value 1.
+fn gap(bits: f64, arcsine: bool) -> u32 {
+    let systematic = |gap: u32| {
+        let angle = std::f64::consts::TAU * (-f64::from(gap)).exp2();
+        if arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 }
+    };
+    (6..=16).find(|&gap| systematic(gap).log2() < -bits - 1.0).unwrap_or(16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_are_shared_out() {
+        for (slots, maps) in [(1 << 15, 3), (1 << 14, 2), (256, 2), (2, 3), (1, 2)] {
+            let groups = groups(slots, maps);
+            assert_eq!(groups.iter().sum::<usize>(), slots.ilog2() as usize, "{groups:?}");
+            assert!(groups.is_sorted_by(|a, b| a >= b) && groups[0] - groups[groups.len() - 1] <= 1);
+        }
+        assert_eq!([gap(24.0, true), gap(16.0, false)], [8, 10]);
+    }
+
+    /// What is found states what was asked for, at 128 bits.
+    #[test]
+    fn wishes_are_met_by_what_is_stated() {
+        let wish = RefreshWish { slots: 1000, depth: 1, precision_bits: 14.0, max_keys: None };
+        let plan = RefreshPlan::choose(&wish).unwrap();
+        let (spec, params) = (plan.spec(), plan.context().rlwe().params());
+        println!("{}", plan.explain());
+        assert_eq!((spec.n, spec.slots, spec.depth), (1 << 15, 1024, 1));
+        assert!(params.security().bits >= 128.0 && plan.ephemeral_security().bits >= 128.0);
+        let error = plan.error().unwrap();
+        assert!(error.deviation() + error.systematic <= 2f64.powf(-14.0));
+    }
+
+    #[test]
+    fn what_no_ring_has_is_refused_with_what_is_missing() {
+        let refused = |wish: RefreshWish| RefreshPlan::choose(&wish).unwrap_err();
+        let text = refused(RefreshWish { depth: 190, ..RefreshWish::default() }).to_string();
+        assert!(text.contains("190 products") && text.contains("fewer products"), "{text}");
+        let text = refused(RefreshWish { slots: 1 << 40, ..RefreshWish::default() }).to_string();
+        assert!(text.contains("slots do not fit"), "{text}");
+        let wrong = [f64::NAN, 0.0, 41.0];
+        for precision_bits in wrong {
+            let error = refused(RefreshWish { precision_bits, ..RefreshWish::default() });
+            assert!(matches!(error, Error::OutOfRange(_)), "{error}");
+        }
+        assert!(matches!(refused(RefreshWish { depth: usize::MAX, ..RefreshWish::default() }), Error::OutOfRange(_)));
+    }
+
+    /// Sets of full size: seconds each. Prints what is found.
+    #[test]
+    fn full_size_wishes() {
+        if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
+            return;
+        }
+        let wishes = [(1 << 15, 10, 25.0), (1 << 15, 17, 20.0), (1 << 14, 3, 15.0), (256, 10, 25.0), (4096, 5, 18.0)];
+        for (slots, depth, precision_bits) in wishes {
+            let clock = std::time::Instant::now();
+            let wish = RefreshWish { slots, depth, precision_bits, max_keys: Some(10) };
+            match RefreshPlan::choose(&wish) {
+                Ok(plan) => println!("{wish:?}, {:.1?}\n{}\n", clock.elapsed(), plan.explain()),
+                Err(error) => println!("{wish:?}, {:.1?}\n{error}\n", clock.elapsed()),
+            }
+        }
+    }
+}
