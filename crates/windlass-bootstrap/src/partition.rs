@@ -58,30 +58,30 @@ impl Way {
     }
 
     /// The stages of a transform that may be merged.
-    fn stages(self, m: u64, slots: &SlotRing, transform: &dyn SlotTransform) -> Result<ElementaryStages> {
+    fn stages(self, m: u64, slot_ring: &SlotRing, transform: &dyn SlotTransform) -> Result<ElementaryStages> {
         let count = match self.unpacking() {
-            Some(Unpacking::Constants) => transform.packed_stage_count(slots.hypercube())?,
-            _ => transform.stage_count(slots.hypercube())?,
+            Some(Unpacking::Constants) => transform.packed_stage_count(slot_ring.hypercube())?,
+            _ => transform.stage_count(slot_ring.hypercube())?,
         };
         let (transform, packed) = (transform.name(), self.packed.is_some());
-        Ok(ElementaryStages { m, p: slots.prime(), transform, packed, count })
+        Ok(ElementaryStages { m, p: slot_ring.prime(), transform, packed, count })
     }
 
     /// The automorphisms of the stages of both maps: to the coefficients, and to the slots.
-    fn supports(self, m: u64, slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[StageSupports; 2]> {
+    fn supports(self, m: u64, slot_ring: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[StageSupports; 2]> {
         let supports = match self.unpacking() {
-            Some(Unpacking::Constants) => transform.packed_supports(slots)?,
-            Some(Unpacking::MonomialsInSlots) => maps::together_supports(slots)?,
-            _ => maps::thin_supports(slots, transform)?.map(StageSupports::alone),
+            Some(Unpacking::Constants) => transform.packed_supports(slot_ring)?,
+            Some(Unpacking::MonomialsInSlots) => maps::together_supports(slot_ring)?,
+            _ => maps::thin_supports(slot_ring, transform)?.map(StageSupports::alone),
         };
         Ok(supports.map(|one| if self.joined { one.joined(m) } else { one }))
     }
 
     /// Whether there are stages beside those that may be merged.
-    pub fn has_eval(unpacking: Unpacking, slots: &SlotRing) -> bool {
+    pub fn has_eval(unpacking: Unpacking, slot_ring: &SlotRing) -> bool {
         match unpacking {
             Unpacking::Constants => true,
-            Unpacking::MonomialsInSlots => !maps::splits(slots.m(), slots.prime())[0].is_empty(),
+            Unpacking::MonomialsInSlots => !maps::splits(slot_ring.m(), slot_ring.prime())[0].is_empty(),
             _ => false,
         }
     }
@@ -100,8 +100,8 @@ impl Merging {
     ///
     /// # Errors
     /// [`super::BootstrapError::Unsupported`] for a transform that the ring does not have.
-    pub fn choose(params: &RlweParams, slots: &Arc<SlotRing>, spec: &BootstrapSpec, way: Way) -> Result<Self> {
-        let mut choices = spec.transform.choices(params.m(), slots.prime())?;
+    pub fn choose(params: &RlweParams, slot_ring: &Arc<SlotRing>, spec: &BootstrapSpec, way: Way) -> Result<Self> {
+        let mut choices = spec.transform.choices(params.m(), slot_ring.prime())?;
         let split = matches!(way.unpacking(), Some(Unpacking::Monomials | Unpacking::MonomialsInSlots));
         if split {
             choices.retain(|transform| transform.allows_monomials());
@@ -109,14 +109,14 @@ impl Merging {
         if let (Partition::Of(rule), true) = (spec.partition, choices.len() > 1) {
             // What is wrong where none is known is said below.
             let is_known = |transform: &&'static dyn SlotTransform| {
-                way.stages(params.m(), slots, *transform).is_ok_and(|stages| rule.ends(&stages).is_some())
+                way.stages(params.m(), slot_ring, *transform).is_ok_and(|stages| rule.ends(&stages).is_some())
             };
             if choices.iter().any(is_known) {
                 choices.retain(is_known);
             }
         }
         let single = choices.len() == 1 && !way.priced;
-        let merged = choices.into_iter().map(|transform| Self::of(params, slots, spec, (transform, way), single));
+        let merged = choices.into_iter().map(|transform| Self::of(params, slot_ring, spec, (transform, way), single));
         let merged = merged.collect::<Result<Vec<Self>>>()?;
         Ok(merged.into_iter().min_by(|a, b| a.price.total_cmp(&b.price)).expect("at least one choice"))
     }
@@ -124,12 +124,12 @@ impl Merging {
     /// The stages of one kind, without a price where there is nothing to compare.
     fn of(
         params: &RlweParams,
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         spec: &BootstrapSpec,
         (transform, way): (&'static dyn SlotTransform, Way),
         single: bool,
     ) -> Result<Self> {
-        let known = Self::known(params, slots, spec, transform, way)?;
+        let known = Self::known(params, slot_ring, spec, transform, way)?;
         let runs = |ends| Runs { ends, joined: way.joined };
         if let (true, Some([forth, back])) = (single, &known) {
             let to_coefficients = runs(spec.to_coefficients.as_ref().unwrap_or(forth).clone());
@@ -137,8 +137,8 @@ impl Merging {
             return Ok(Self { transform, to_coefficients, to_slots, price: 0.0, bytes: 0.0 });
         }
         let thin = matches!(way.unpacking(), None | Some(Unpacking::Monomials));
-        let fixed = if thin { maps::fixed(slots, transform) } else { None };
-        let [forth, back] = way.supports(params.m(), slots, transform)?;
+        let fixed = if thin { maps::fixed(slot_ring, transform) } else { None };
+        let [forth, back] = way.supports(params.m(), slot_ring, transform)?;
         let [known_forth, known_back] = known.map_or([None, None], |ends| ends.map(Some));
         let forth_level = to_coefficients_level(params, way.packed.map(|way| way.1));
         let merge = |supports: &StageSupports, given, level| {
@@ -156,13 +156,13 @@ impl Merging {
     /// The ends that a partition without a search has.
     fn known(
         params: &RlweParams,
-        slots: &SlotRing,
+        slot_ring: &SlotRing,
         spec: &BootstrapSpec,
         transform: &'static dyn SlotTransform,
         way: Way,
     ) -> Result<Option<[Vec<usize>; 2]>> {
         let m = params.m();
-        let stages = way.stages(m, slots, transform)?;
+        let stages = way.stages(m, slot_ring, transform)?;
         let count = stages.count;
         let groups = match way.unpacking() {
             _ if !m.is_power_of_two() => count,

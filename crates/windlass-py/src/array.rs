@@ -5,10 +5,10 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use windlass::schemes::{Ciphertext, ckks};
 
+use crate::array_layout::ArrayLayout;
 use crate::either::{Either, map_kind, on_kind};
 use crate::error::plain;
 use crate::handle::{Handle, ServerKind};
-use crate::layout::Layout;
 use crate::memory::check_memory;
 use crate::numbers::Numbers;
 use crate::setting::Setting;
@@ -36,7 +36,7 @@ impl Parts {
     /// The same ciphertexts as those of an array. CKKS: each ciphertext states which slots hold
     /// entries. The other slots hold zeros if the array is clean, and polynomials keep them inside
     /// their interval.
-    fn of(self, layout: &Layout, slots: usize, clean: bool) -> Self {
+    fn of(self, layout: &ArrayLayout, slots: usize, clean: bool) -> Self {
         let Self::Approximate(list) = self else { return self };
         let chunks = layout.chunks(slots);
         let declared = list.into_iter().enumerate().map(|(part, ct)| {
@@ -82,7 +82,7 @@ impl Parts {
 pub struct PyCiphertext {
     pub setting: Arc<Setting>,
     pub parts: Arc<Parts>,
-    pub layout: Layout,
+    pub layout: ArrayLayout,
     pub numbers: Numbers,
     /// Whether entries are elements of slots of higher degree, d coefficients each.
     pub elements: bool,
@@ -100,7 +100,7 @@ impl PyCiphertext {
     pub fn fresh(
         setting: &Arc<Setting>,
         parts: Parts,
-        layout: Layout,
+        layout: ArrayLayout,
         numbers: Numbers,
         (elements, clean): (bool, bool),
     ) -> Self {
@@ -112,7 +112,7 @@ impl PyCiphertext {
 
     /// What was computed from this one. It is clean, too, if bounds show it or the entries fill
     /// their ciphertexts.
-    pub fn result(&self, parts: Parts, layout: Layout, numbers: Numbers, clean: bool) -> Self {
+    pub fn result(&self, parts: Parts, layout: ArrayLayout, numbers: Numbers, clean: bool) -> Self {
         let (setting, server) = (Arc::clone(&self.setting), self.server.clone());
         let parts = Arc::new(parts.of(&layout, setting.slots(), clean));
         let clean = clean || parts.are_clean() || layout.length.is_multiple_of(setting.slots());

@@ -4,11 +4,11 @@
 //! its ciphertext holds it in every slot, as sums over all slots do ([`PyCiphertext::spread`]).
 
 use crate::array::PyCiphertext;
-use crate::layout::Layout;
+use crate::array_layout::ArrayLayout;
 
 /// The shape of two arrays together, and which of their ciphertexts meet.
 pub struct Meeting {
-    pub layout: Layout,
+    pub layout: ArrayLayout,
     /// For each ciphertext of the result the numbers of those of the first and of the second array.
     pub places: Vec<(usize, usize)>,
 }
@@ -36,7 +36,7 @@ pub fn meet(a: &PyCiphertext, b: &PyCiphertext) -> Option<Meeting> {
     if !single {
         dims.push(length);
     }
-    let layout = Layout { dims, rows: of_a.len(), length };
+    let layout = ArrayLayout { dims, rows: of_a.len(), length };
     let slots = a.setting.slots();
     let [count, each_a, each_b] = [&layout, x, y].map(|layout| layout.chunks(slots));
     let place = |row: usize, each: usize, chunk: usize| row * each + chunk.min(each - 1);

@@ -9,9 +9,9 @@ use windlass::wire::{CiphertextList, Kind as Kinds, NumberKind, WireError};
 use windlass::{Error, Result};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::ArrayLayout;
 use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain};
-use crate::layout::Layout;
 use crate::numbers::Numbers;
 use crate::runtime::quick;
 use crate::setting::Setting;
@@ -26,7 +26,7 @@ impl PyCiphertext {
         (length, elements, clean, spread): (usize, bool, bool, bool),
     ) -> PyResult<Self> {
         let malformed = |what: &str| plain(py, "FileError", format!("malformed ciphertext: {what}"));
-        let layout = Layout::with_vectors(shape, length).ok_or_else(|| malformed("shape"))?;
+        let layout = ArrayLayout::with_vectors(shape, length).ok_or_else(|| malformed("shape"))?;
         if layout.rows.checked_mul(layout.chunks(setting.slots())) != Some(parts.len()) {
             return Err(malformed("number of parts"));
         }
@@ -55,7 +55,7 @@ impl PyCiphertext {
             (_, false) => Numbers::Real,
         };
         let [rows, length] = shape.map(|size| size as usize);
-        let layout = if rows == 1 { Layout::of_shape(&[length]) } else { Layout::of_shape(&[rows, length]) };
+        let layout = if rows == 1 { ArrayLayout::of_shape(&[length]) } else { ArrayLayout::of_shape(&[rows, length]) };
         if layout.rows * layout.chunks(setting.slots()) != parts.len() {
             return Err(plain(
                 py,

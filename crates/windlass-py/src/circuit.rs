@@ -11,11 +11,11 @@ use windlass::rlwe::Limits;
 use windlass::{Approximate, Depth, Error, Exact, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::ArrayLayout;
 use crate::error::plain;
 use crate::function_recipe::RealRecipe;
 use crate::functions::RealFunction;
 use crate::handle::ServerKind;
-use crate::layout::Layout;
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, PyContext, Setting};
 use crate::{reduce, sums};
@@ -257,7 +257,7 @@ impl PyCircuit {
     }
 
     /// The layout of the result for arrays of a layout.
-    fn layout(&self, py: Python<'_>, layout: &Layout) -> PyResult<Layout> {
+    fn layout(&self, py: Python<'_>, layout: &ArrayLayout) -> PyResult<ArrayLayout> {
         self.body.real().map_or_else(|| Ok(layout.clone()), |own| own.layout(py, layout))
     }
 

@@ -13,11 +13,11 @@ use windlass::schemes::{Ciphertext, ckks};
 use windlass::{Approximate, Evaluator, Result};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::{ArrayLayout, in_words};
 use crate::broadcast::{Meeting, meet};
 use crate::either::map_kind;
 use crate::error::plain;
 use crate::handle::ServerKind;
-use crate::layout::{Layout, in_words};
 use crate::numbers::{Numbers, Slice, Values, numpy, values};
 use crate::progress::Ticker;
 use crate::runtime::by_parts;
@@ -107,7 +107,7 @@ pub fn paired(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<(A
 }
 
 /// The result with the server of whichever has one.
-pub fn result_of(a: &PyCiphertext, b: &PyCiphertext, parts: Parts, layout: Layout, clean: bool) -> PyCiphertext {
+pub fn result_of(a: &PyCiphertext, b: &PyCiphertext, parts: Parts, layout: ArrayLayout, clean: bool) -> PyCiphertext {
     let base = if a.server.is_some() { a } else { b };
     base.result(parts, layout, a.numbers.joined(b.numbers), clean)
 }

@@ -6,8 +6,8 @@ use windlass::schemes::ckks::Ciphertext;
 use windlass::{Approximate, Depth, NeedsKeys, Result, Server, Step};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::ArrayLayout;
 use crate::error::plain;
-use crate::layout::Layout;
 use crate::runtime::quick;
 
 /// A function of real numbers.
@@ -71,7 +71,7 @@ impl RealFunction {
     }
 
     /// The layout of the result for arrays of a layout.
-    pub fn layout(&self, py: Python<'_>, layout: &Layout) -> PyResult<Layout> {
+    pub fn layout(&self, py: Python<'_>, layout: &ArrayLayout) -> PyResult<ArrayLayout> {
         let (count, results) = match self {
             Self::Softmax(own) => (own.row().entries, own.row().entries),
             Self::Sorting(own) => (own.row().entries, own.results()),

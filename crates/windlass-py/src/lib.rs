@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 mod array;
+mod array_layout;
 mod bootstrapping;
 mod broadcast;
 mod ciphertext;
@@ -20,7 +21,6 @@ mod for_circuits;
 mod function_recipe;
 mod functions;
 mod handle;
-mod layout;
 mod linear;
 mod matrix;
 mod memory;

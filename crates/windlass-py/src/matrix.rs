@@ -12,11 +12,11 @@ use windlass::ring::kernels::Mapping;
 use windlass::{Depth, Error, NeedsKeys, Result, Step};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::in_words;
 use crate::either::{Either, map_kind, on_kind};
 use crate::elementwise::{self, Operand};
 use crate::error::plain;
 use crate::handle::ServerKind;
-use crate::layout::in_words;
 use crate::memory::check_memory;
 use crate::numbers::{Numbers, Slice, values};
 use crate::runtime::{long, stopped};

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use windlass::ring::kernels::arith;
 
+use crate::array_layout::{ArrayLayout, in_words};
 use crate::error::{exception, plain};
-use crate::layout::{Layout, in_words};
 use crate::memory::check_memory;
 use crate::sparse::dense;
 
@@ -358,7 +358,7 @@ pub fn prime_power(py: Python<'_>, modulus: u64) -> PyResult<(u64, u32)> {
 }
 
 /// The layout of an array to be encrypted. Refuses what has no entries.
-pub fn layout_of(py: Python<'_>, shape: &[usize]) -> PyResult<Layout> {
+pub fn layout_of(py: Python<'_>, shape: &[usize]) -> PyResult<ArrayLayout> {
     if shape.contains(&0) {
         return Err(plain(
             py,
@@ -366,5 +366,5 @@ pub fn layout_of(py: Python<'_>, shape: &[usize]) -> PyResult<Layout> {
             format!("an array of shape {} has no entries: there is nothing to encrypt", in_words(shape)),
         ));
     }
-    Ok(Layout::of_shape(shape))
+    Ok(ArrayLayout::of_shape(shape))
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::in_words;
 use crate::broadcast::Meeting;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::elementwise::{Operand, each, multiply, multiply_pairs, paired, result_of, square};
 use crate::error::{made_by, plain};
 use crate::handle::ServerKind;
-use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
 use crate::numbers::{numpy, values};

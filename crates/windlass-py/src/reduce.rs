@@ -11,11 +11,11 @@ use pyo3::types::PyTuple;
 use windlass::NeedsKeys;
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::ArrayLayout;
 use crate::broadcast::sources;
 use crate::either::map_kind;
 use crate::elementwise::{Operand, each, multiply, square, subtract};
 use crate::error::{exception, plain};
-use crate::layout::Layout;
 use crate::numbers::Numbers;
 use crate::runtime::{by_parts, quick};
 use crate::sums::{filled, joined, of_rows};
@@ -106,7 +106,7 @@ pub fn sum_over(py: Python<'_>, a: &PyCiphertext, axes: &Axes, keepdims: bool) -
 }
 
 /// The dimension whose entries lie in the slots of one ciphertext, if there is one.
-fn slot_axis(layout: &Layout) -> Option<usize> {
+fn slot_axis(layout: &ArrayLayout) -> Option<usize> {
     (layout.length > 1).then(|| layout.dims.len() - 1)
 }
 
@@ -118,7 +118,7 @@ fn sum_along(py: Python<'_>, a: &PyCiphertext, axes: &[usize], keepdims: bool) -
     let dims = a.layout.dims.iter().enumerate();
     let kept = dims.filter(|(axis, _)| keepdims || !axes.contains(axis));
     let dims = kept.map(|(axis, &size)| if axes.contains(&axis) { 1 } else { size }).collect();
-    let layout = Layout { dims, ..summed.layout };
+    let layout = ArrayLayout { dims, ..summed.layout };
     Ok(PyCiphertext { layout, ..summed })
 }
 
@@ -141,7 +141,7 @@ fn add_rows(py: Python<'_>, a: &PyCiphertext, axes: &[usize]) -> PyResult<PyCiph
             joined(&group.iter().map(|&place| &list[place]).collect::<Vec<_>>(), |a, b| s.add(a, b))
         })?))
     })?;
-    let layout = Layout { dims: one(&a.layout.dims), rows, length: a.layout.length };
+    let layout = ArrayLayout { dims: one(&a.layout.dims), rows, length: a.layout.length };
     Ok(a.result(parts, layout, a.numbers, a.clean).with_spread(a.spread))
 }
 

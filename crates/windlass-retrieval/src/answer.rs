@@ -12,10 +12,10 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::bounds::{ACCEPTED, answer_bits, first_bits};
 use crate::bytes::centred;
 use crate::error::{Error, Result};
-use crate::pair::Pair;
 use crate::query::{Query, delta};
 use crate::query_name::QueryName;
 use crate::setting::{N, Setting};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// 2^{64 + b}/Q for Q of b + 1 bits, rounded down: what makes a fraction of Q without a division.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +52,7 @@ pub struct Part {
 impl Part {
     /// Switches a ciphertext to the smallest modulus, keeping `sent` coefficients of its first
     /// half.
-    pub fn new(setting: &Setting, message_bits: u32, sent: usize, ciphertext: Pair) -> Self {
+    pub fn new(setting: &Setting, message_bits: u32, sent: usize, ciphertext: U32Ciphertext) -> Self {
         Self::with_addends(setting, message_bits, (0..sent).map(|place| (place, 0)), ciphertext)
     }
 
@@ -62,7 +62,7 @@ impl Part {
         setting: &Setting,
         message_bits: u32,
         places: impl Iterator<Item = (usize, i64)>,
-        ciphertext: Pair,
+        ciphertext: U32Ciphertext,
     ) -> Self {
         let coefficients = ciphertext.into_coefficients(setting);
         let [first, second] = [0, 1].map(|part| setting.integers(coefficients.part(part)));

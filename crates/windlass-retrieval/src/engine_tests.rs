@@ -9,11 +9,11 @@ use windlass_rlwe::switching::{Epilogue, switch};
 
 use crate::error::Error;
 use crate::expand::expand;
-use crate::pair::Pair;
 use crate::selector::{Selector, SelectorGadget, bits_of, move_down, select};
 use crate::setting::{Moduli, N, PRIMES, Setting};
 use crate::switch::{U32Keys, elements};
 use crate::tiles::{Segment, Tile, scan_all};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// A ciphertext of the engine.
 type Parts = [Poly<Eval>; 2];
@@ -61,11 +61,11 @@ impl World {
     }
 }
 
-fn narrow(setting: &Setting, parts: &Parts) -> Pair {
-    Pair::of(setting, [&parts[0], &parts[1]])
+fn narrow(setting: &Setting, parts: &Parts) -> U32Ciphertext {
+    U32Ciphertext::of(setting, [&parts[0], &parts[1]])
 }
 
-fn assert_same(setting: &Setting, pair: &Pair, parts: &Parts) {
+fn assert_same(setting: &Setting, pair: &U32Ciphertext, parts: &Parts) {
     assert!(pair.to_parts(setting) == *parts);
 }
 
@@ -146,7 +146,7 @@ fn expansions_are_those_of_the_engine() {
 fn a_pass_that_there_is_no_memory_for_is_refused() {
     let World { setting, .. } = World::new(Moduli::Compact);
     let segment = Segment::zeros(1, 1).unwrap();
-    let tiles = [(); 2].map(|()| Tile::new(&setting, &[Pair::unspecified(&setting)]).unwrap());
+    let tiles = [(); 2].map(|()| Tile::new(&setting, &[U32Ciphertext::unspecified(&setting)]).unwrap());
     for columns in [1usize << 46, usize::MAX - 1] {
         let refused = scan_all(&setting, &[&segment], 0..columns, &tiles).map(drop);
         assert!(matches!(refused, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 46), "{refused:?}");

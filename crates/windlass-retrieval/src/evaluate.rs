@@ -14,13 +14,13 @@ use windlass_rlwe::evaluation::EvaluationKeys;
 use crate::answer::{Answer, Part};
 use crate::error::{Error, Result};
 use crate::expand::expand;
-use crate::pair::Pair;
 use crate::query::Query;
 use crate::selector::{Selector, move_down, select};
 use crate::setting::Setting;
 use crate::shape::{Shape, index_bits};
 use crate::switch::U32Keys;
 use crate::tiles::{Segment, Tile, scan_all};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// Selections that are scanned for together: their tiles stay in the second-level cache while a
 /// piece of the table is in the first.
@@ -29,7 +29,7 @@ pub const TOGETHER: usize = 16;
 /// A query with the keys of its client.
 pub type KeyedQuery<'a> = (&'a EvaluationKeys, &'a Query);
 
-/// The residues of a ciphertext: [`Pair::words`].
+/// The residues of a ciphertext: [`U32Ciphertext::words`].
 pub type Residues = Vec<u32>;
 
 /// What of each selection is expanded.
@@ -70,7 +70,7 @@ pub fn answer(
     let parts = groups(setting, shape, queries, &to_expand, |Ready { tiles, selectors, .. }| {
         let scanned = scan_all(setting, segments, 0..shape.columns, &tiles)?;
         drop(tiles);
-        let finished = |(scanned, selectors): (Vec<Pair>, Vec<Selector>)| {
+        let finished = |(scanned, selectors): (Vec<U32Ciphertext>, Vec<Selector>)| {
             let chosen = select(setting, &selectors[..columns], scanned);
             finish(setting, shape, &selectors[columns..], chosen)
         };
@@ -93,7 +93,7 @@ pub fn chosen_in(
     segments: &[&Segment],
     (block, bits): (Range<usize>, u32),
     queries: &[KeyedQuery<'_>],
-) -> Result<Vec<Vec<Pair>>> {
+) -> Result<Vec<Vec<U32Ciphertext>>> {
     let to_expand = ToExpand { rows: true, selectors: 0..bits as usize };
     groups(setting, shape, queries, &to_expand, |Ready { tiles, selectors, .. }| {
         let scanned = scan_all(setting, segments, block.clone(), &tiles)?;
@@ -121,7 +121,7 @@ pub fn combine(
     let blocks = (index_bits(shape.columns) - bits) as usize;
     let mut parts = groups(setting, shape, &[query], &to_expand, |Ready { places, selectors, .. }| {
         let finished = |((_, selection), selectors): ((usize, usize), Vec<Selector>)| {
-            let of_blocks = chosen.iter().map(|block| Pair::of_words(setting, &block[selection])).collect();
+            let of_blocks = chosen.iter().map(|block| U32Ciphertext::of_words(setting, &block[selection])).collect();
             let chosen = select(setting, &selectors[..blocks], of_blocks);
             finish(setting, shape, &selectors[blocks..], chosen)
         };
@@ -131,7 +131,7 @@ pub fn combine(
 }
 
 /// What is sent of a column: the record moved to its front, rounded.
-fn finish(setting: &Setting, shape: &Shape, records: &[Selector], chosen: Pair) -> Part {
+fn finish(setting: &Setting, shape: &Shape, records: &[Selector], chosen: U32Ciphertext) -> Part {
     let moved = move_down(setting, records, shape.record_coefficients, chosen);
     Part::new(setting, shape.message_bits, shape.sent_coefficients(), moved)
 }
@@ -185,7 +185,7 @@ fn groups<T>(
 fn prepare(
     setting: &Setting,
     shape: &Shape,
-    (keys, ciphertext): (&U32Keys<'_>, Pair),
+    (keys, ciphertext): (&U32Keys<'_>, U32Ciphertext),
     wanted: usize,
     to_expand: &ToExpand,
     ready: &mut Ready,
@@ -200,12 +200,12 @@ fn prepare(
     let mut expanded = expand(setting, keys, ciphertext, &each.repeat(wanted))?.into_iter();
     for _ in 0..wanted {
         if to_expand.rows {
-            let rows: Vec<Pair> = expanded.by_ref().take(shape.rows).collect();
+            let rows: Vec<U32Ciphertext> = expanded.by_ref().take(shape.rows).collect();
             ready.tiles.push(Tile::new(setting, &rows)?);
         }
         let encrypted = to_expand.selectors.clone().map(|_| expanded.by_ref().take(digits).collect());
-        let encrypted: Vec<Vec<Pair>> = encrypted.collect();
-        let selector = |rows: Vec<Pair>| Selector::new(setting, keys, shape.gadget, rows);
+        let encrypted: Vec<Vec<U32Ciphertext>> = encrypted.collect();
+        let selector = |rows: Vec<U32Ciphertext>| Selector::new(setting, keys, shape.gadget, rows);
         ready.selectors.push(encrypted.into_par_iter().map(selector).collect::<Result<_>>()?);
     }
     Ok(())

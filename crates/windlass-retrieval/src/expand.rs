@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use windlass_kernels::u32_rows;
 
 use crate::error::Result;
-use crate::pair::Pair;
 use crate::setting::Setting;
 use crate::switch::{ExpansionStep, U32Keys};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// The ciphertexts of 2^depth times the first `wanted.len()` coefficients of one whose other
 /// coefficients are zero, each as the constant coefficient: those that are wanted, in order. The
@@ -22,7 +22,12 @@ use crate::switch::{ExpansionStep, U32Keys};
 ///
 /// # Errors
 /// [`crate::Error::MissingKey`].
-pub fn expand(setting: &Setting, keys: &U32Keys<'_>, ciphertext: Pair, wanted: &[bool]) -> Result<Vec<Pair>> {
+pub fn expand(
+    setting: &Setting,
+    keys: &U32Keys<'_>,
+    ciphertext: U32Ciphertext,
+    wanted: &[bool],
+) -> Result<Vec<U32Ciphertext>> {
     debug_assert!(wanted.len() <= 1 << keys.depth());
     // Each node with its number: that of the first coefficient in it.
     let mut nodes = vec![(0, ciphertext)];
@@ -30,7 +35,7 @@ pub fn expand(setting: &Setting, keys: &U32Keys<'_>, ciphertext: Pair, wanted: &
         let width = 1 << step;
         let mut leads = vec![false; 2 * width];
         wanted.iter().enumerate().for_each(|(coefficient, wanted)| leads[coefficient % (2 * width)] |= wanted);
-        let split = |(index, node): (usize, Pair)| -> Result<[Option<(usize, Pair)>; 2]> {
+        let split = |(index, node): (usize, U32Ciphertext)| -> Result<[Option<(usize, U32Ciphertext)>; 2]> {
             let [even_leads, odd_leads] = [leads[index], leads[index + width]];
             if !(even_leads || odd_leads) {
                 return Ok([None, None]);
@@ -51,9 +56,14 @@ pub fn expand(setting: &Setting, keys: &U32Keys<'_>, ciphertext: Pair, wanted: &
 }
 
 /// c + θ(c) and X^{−2^number}·(c − θ(c)).
-fn halves(setting: &Setting, step: &ExpansionStep<'_>, node: &Pair, number: usize) -> (Pair, Pair) {
+fn halves(
+    setting: &Setting,
+    step: &ExpansionStep<'_>,
+    node: &U32Ciphertext,
+    number: usize,
+) -> (U32Ciphertext, U32Ciphertext) {
     let switched = step.key.switch(setting, node.part(1), [Some(node.part(0)), None]);
-    let (mut even, mut odd) = (Pair::unspecified(setting), Pair::unspecified(setting));
+    let (mut even, mut odd) = (U32Ciphertext::unspecified(setting), U32Ciphertext::unspecified(setting));
     for (part, (even, odd)) in even.rows_mut().into_iter().zip(odd.rows_mut()).enumerate() {
         for (index, (even, odd)) in even.into_iter().zip(odd).enumerate() {
             let how = (&*step.automorphism, setting.shift(number, index));
@@ -94,7 +104,7 @@ mod tests {
         for which in [0, 1, 1 << 10, 0b110_0000_0000, 0b101_0101_0101, 0b000_0111_1110] {
             let wanted: Vec<bool> = (0..COUNT).map(|k| which >> k & 1 == 1).collect();
             let expected = all.iter().zip(&wanted).filter_map(|(c, wanted)| wanted.then_some(c.words()));
-            assert!(of(&wanted).iter().map(Pair::words).eq(expected), "{which:b}");
+            assert!(of(&wanted).iter().map(U32Ciphertext::words).eq(expected), "{which:b}");
         }
     }
 }

@@ -3,12 +3,12 @@
 use windlass_rlwe::evaluation::EvaluationKeys;
 
 use crate::error::Result;
-use crate::pair::Pair;
 use crate::query::Query;
 use crate::selector::Selector;
 use crate::setting::Setting;
 use crate::shape::Shape;
 use crate::switch::U32Keys;
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// The ciphertext of a query, and a client's keys as the server uses them.
 #[derive(Debug)]
@@ -16,9 +16,9 @@ pub struct Parts<'a> {
     setting: &'a Setting,
     keys: U32Keys<'a>,
     selector: Selector,
-    zero: Pair,
-    one: Pair,
-    out: Pair,
+    zero: U32Ciphertext,
+    one: U32Ciphertext,
+    out: U32Ciphertext,
 }
 
 impl<'a> Parts<'a> {
@@ -32,7 +32,7 @@ impl<'a> Parts<'a> {
         let encrypted = (0..shape.gadget.digits).map(|_| ciphertext());
         let selector = Selector::new(setting, &keys, shape.gadget, encrypted)?;
         let (zero, one) = (ciphertext().twice(setting), ciphertext());
-        Ok(Self { setting, keys, selector, zero, one, out: Pair::unspecified(setting) })
+        Ok(Self { setting, keys, selector, zero, one, out: U32Ciphertext::unspecified(setting) })
     }
 
     /// One transform of a row of Q.

@@ -11,11 +11,11 @@ use windlass_rlwe::{KeyId, Limits};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::Result;
-use crate::pair::Pair;
 use crate::query_name::QueryName;
 use crate::selector::bits_of;
 use crate::setting::{N, PRIMES, Setting};
 use crate::shape::{Shape, index_bits};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// Most rows that one query asks for.
 pub const MOST_ROWS: usize = 1024;
@@ -70,9 +70,9 @@ impl Seeded {
     }
 
     /// Both halves.
-    pub(crate) fn expand(&self, setting: &Setting) -> Pair {
+    pub(crate) fn expand(&self, setting: &Setting) -> U32Ciphertext {
         let second = sample::uniform(setting.context().ring(), setting.basis(), &self.seed, 0);
-        Pair::of(setting, [&self.first, &second])
+        U32Ciphertext::of(setting, [&self.first, &second])
     }
 }
 

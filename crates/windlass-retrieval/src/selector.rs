@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use windlass_kernels::u32_rows::{Cut, Products, Rest};
 
 use crate::error::Result;
-use crate::pair::{Coefficients, Pair};
 use crate::setting::{N, PRIMES, Setting};
 use crate::switch::U32Keys;
+use crate::u32_ciphertext::{Coefficients, U32Ciphertext};
 
 /// The gadget of selectors: ℓ digits of β bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -56,10 +56,10 @@ impl Selector {
         setting: &Setting,
         keys: &U32Keys<'_>,
         gadget: SelectorGadget,
-        encrypted: impl IntoIterator<Item = Pair>,
+        encrypted: impl IntoIterator<Item = U32Ciphertext>,
     ) -> Result<Self> {
         let key = keys.relinearisation()?;
-        let mut rows: Vec<Pair> = encrypted.into_iter().collect();
+        let mut rows: Vec<U32Ciphertext> = encrypted.into_iter().collect();
         for k in 0..rows.len() {
             let times_secret = key.switch(setting, rows[k].part(1), [None, Some(rows[k].part(0))]);
             rows.push(times_secret);
@@ -76,7 +76,7 @@ impl Selector {
     /// A ciphertext of b times the phase of one that is given by its coefficients, plus another.
     ///
     /// Cost: 4ℓ forward transforms.
-    fn times(&self, setting: &Setting, ciphertext: &Coefficients, added: &Pair) -> Pair {
+    fn times(&self, setting: &Setting, ciphertext: &Coefficients, added: &U32Ciphertext) -> U32Ciphertext {
         let isa = setting.isa();
         let terms = self.rows[0].terms();
         let mut cut = setting.digits().take_or_abort(terms * N);
@@ -84,7 +84,7 @@ impl Selector {
         for (part, digits) in cut.residues_mut()[..terms * N].chunks_exact_mut(terms / 2 * N).enumerate() {
             self.cut.apply(isa, ciphertext.part(part), digits);
         }
-        let mut out = Pair::unspecified(setting);
+        let mut out = U32Ciphertext::unspecified(setting);
         let [first, second] = out.rows_mut();
         for (index, (first, second)) in first.into_iter().zip(second).enumerate() {
             // Digits are held as words without sign.
@@ -106,14 +106,14 @@ impl Selector {
     /// `if b { one } else { zero }`: zero + b·(one − zero).
     ///
     /// Cost: 4 inverse transforms, 4ℓ forward ones.
-    pub fn choose(&self, setting: &Setting, zero: &Pair, one: &Pair) -> Pair {
+    pub fn choose(&self, setting: &Setting, zero: &U32Ciphertext, one: &U32Ciphertext) -> U32Ciphertext {
         self.times(setting, &one.minus(setting, zero).into_coefficients(setting), zero)
     }
 
     /// `if b { X^{−k}·c } else { c }`, k < n.
     ///
     /// Cost: as [`Self::choose`]; coefficients are multiplied by a monomial where they stand.
-    fn move_down(&self, setting: &Setting, ciphertext: &Pair, k: usize) -> Pair {
+    fn move_down(&self, setting: &Setting, ciphertext: &U32Ciphertext, k: usize) -> U32Ciphertext {
         let coefficients = ciphertext.copy(setting).into_coefficients(setting);
         self.times(setting, &coefficients.moved_difference(setting, k), ciphertext)
     }
@@ -127,7 +127,7 @@ pub(crate) fn bits_of(x: u64) -> u32 {
 /// The column of a number that is given by its bits, lowest first.
 ///
 /// Cost: one external product for each column but the first.
-pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<Pair>) -> Pair {
+pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<U32Ciphertext>) -> U32Ciphertext {
     use rayon::prelude::*;
     let chosen = bits.iter().fold(columns, |columns, bit| {
         let mut columns = columns.into_iter();
@@ -135,7 +135,7 @@ pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<Pair>) -> Pair 
         while let Some(zero) = columns.next() {
             pairs.push((zero, columns.next()));
         }
-        let choose = |(zero, one): (Pair, Option<Pair>)| match one {
+        let choose = |(zero, one): (U32Ciphertext, Option<U32Ciphertext>)| match one {
             Some(one) => bit.choose(setting, &zero, &one),
             // There is no column of that number: whoever asked for another one has b = 0 here.
             None => zero,
@@ -147,6 +147,6 @@ pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<Pair>) -> Pair 
 
 /// The ciphertext moved down by `step·number` coefficients, fewer than n, the number given by its
 /// bits, lowest first.
-pub fn move_down(setting: &Setting, bits: &[Selector], step: usize, ciphertext: Pair) -> Pair {
+pub fn move_down(setting: &Setting, bits: &[Selector], step: usize, ciphertext: U32Ciphertext) -> U32Ciphertext {
     bits.iter().enumerate().fold(ciphertext, |ciphertext, (j, bit)| bit.move_down(setting, &ciphertext, step << j))
 }

@@ -15,13 +15,13 @@ use windlass_rlwe::{KeyId, check_same_keys};
 use crate::answer::Answer;
 use crate::error::{Error, Result};
 use crate::evaluate::{self, KeyedQuery, Residues};
-use crate::pair::Pair;
 use crate::query::Query;
 use crate::schema::Schema;
 use crate::setting::Setting;
 use crate::shape::{Shape, index_bits};
 use crate::table::{Table, check_queries};
 use crate::tiles::Segment;
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// A block of a table's columns: which, and of how many blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,7 +134,7 @@ impl Table {
         check_queries(setting, table, queries)?;
         let segments: Vec<&Segment> = self.segments.iter().collect();
         let chosen = evaluate::chosen_in(setting, shape, &segments, (shard.columns(), shard.bits), queries)?;
-        let part = |((_, query), chosen): (&KeyedQuery<'_>, Vec<Pair>)| PartialAnswer {
+        let part = |((_, query), chosen): (&KeyedQuery<'_>, Vec<U32Ciphertext>)| PartialAnswer {
             key: query.key,
             table,
             version: self.version,

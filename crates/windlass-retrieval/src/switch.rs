@@ -16,8 +16,8 @@ use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::switching::SwitchingKey;
 
 use crate::error::{Error, Result};
-use crate::pair::Pair;
 use crate::setting::{N, PRIMES, Setting};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// The number of P among the primes of the ring.
 const SPECIAL: usize = PRIMES;
@@ -63,18 +63,23 @@ impl<'a> U32Key<'a> {
     /// round(Σ digit_k(x)·(b_k, a_k)/P), and `added` to its first or second part.
     ///
     /// Cost: 2 inverse and 6 forward transforms of rows of 32-bit words, 2 and 2 modulo P.
-    pub fn switch(&self, setting: &Setting, x: [&[u32]; PRIMES], added: [Option<[&[u32]; PRIMES]>; 2]) -> Pair {
+    pub fn switch(
+        &self,
+        setting: &Setting,
+        x: [&[u32]; PRIMES],
+        added: [Option<[&[u32]; PRIMES]>; 2],
+    ) -> U32Ciphertext {
         let isa = setting.isa();
-        let mut scratch = Pair::unspecified(setting);
+        let mut scratch = U32Ciphertext::unspecified(setting);
         let [mut digits, [first, second]] = scratch.rows_mut();
         for (index, (digit, x)) in digits.iter_mut().zip(x).enumerate() {
             digit.copy_from_slice(x);
             setting.plan(index).inverse(digit);
         }
         let special = self.special_sums(setting, digits.each_ref().map(|digit| &**digit));
-        let mut out = Pair::unspecified(setting);
+        let mut out = U32Ciphertext::unspecified(setting);
         let [b, a] = out.rows_mut();
-        let mut lowered = Pair::unspecified(setting);
+        let mut lowered = U32Ciphertext::unspecified(setting);
         let [[rest_b, rest_a], _] = lowered.rows_mut();
         for (index, (b, a)) in b.into_iter().zip(a).enumerate() {
             let plan = setting.plan(index);
@@ -122,11 +127,11 @@ fn lift_centred(setting: &Setting, from: usize, to: usize, row: &[u32], out: &mu
 }
 
 /// Two rows of 64-bit words, in the memory of a pair.
-struct BaseQp(Pair);
+struct BaseQp(U32Ciphertext);
 
 impl BaseQp {
     fn unspecified(setting: &Setting) -> Self {
-        Self(Pair::unspecified(setting))
+        Self(U32Ciphertext::unspecified(setting))
     }
 
     fn rows(&self) -> [&[u64]; 2] {

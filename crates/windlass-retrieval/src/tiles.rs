@@ -8,9 +8,9 @@ use windlass_kernels::scan::{self, Sums, Two, WIDTH};
 use windlass_kernels::{Mapping, u32_rows};
 
 use crate::error::{Error, Result};
-use crate::pair::Pair;
 use crate::pool::{ALIGNMENT, Pool, Words};
 use crate::setting::{N, PRIMES, Setting};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// Blocks of eight evaluation points, for all primes.
 pub const BLOCKS: usize = PRIMES * N / WIDTH;
@@ -150,7 +150,7 @@ impl Tile {
     ///
     /// # Errors
     /// [`crate::Error::OutOfMemory`].
-    pub fn new(setting: &Setting, rows: &[Pair]) -> Result<Self> {
+    pub fn new(setting: &Setting, rows: &[U32Ciphertext]) -> Result<Self> {
         let count = rows.len();
         let pool = Arc::clone(setting.pool());
         let mut words = pool.take(BLOCKS * count * 2 * WIDTH)?;
@@ -208,7 +208,7 @@ pub fn scan_all<'a>(
     segments: &[&Segment],
     columns: Range<usize>,
     queries: &[Tile],
-) -> Result<impl Iterator<Item = Vec<Pair>> + use<'a>> {
+) -> Result<impl Iterator<Item = Vec<U32Ciphertext>> + use<'a>> {
     let rows = queries.first().map_or(1, |query| query.rows);
     debug_assert!(columns.start.is_multiple_of(2));
     let pairs = columns.start / 2..columns.end.div_ceil(2);
@@ -232,7 +232,7 @@ pub fn scan_all<'a>(
     let count = queries.len();
     Ok((0..count).map(move |query| {
         let pairs = (0..pairs.len()).into_par_iter().map(|pair| gather(setting, &blocks, pair * count + query));
-        let mut all: Vec<Pair> = pairs.collect::<Vec<[Pair; 2]>>().into_iter().flatten().collect();
+        let mut all: Vec<U32Ciphertext> = pairs.collect::<Vec<[U32Ciphertext; 2]>>().into_iter().flatten().collect();
         all.truncate(columns.len());
         all
     }))
@@ -251,9 +251,9 @@ fn reserved(each: usize) -> Result<Vec<Vec<Sums>>> {
 }
 
 /// The ciphertexts of a pair of columns for one query, the factor of the scan taken back.
-fn gather(setting: &Setting, blocks: &[Vec<Sums>], place: usize) -> [Pair; 2] {
-    let mut columns = [(); 2].map(|()| Pair::unspecified(setting));
-    let mut rows = columns.each_mut().map(Pair::rows_mut);
+fn gather(setting: &Setting, blocks: &[Vec<Sums>], place: usize) -> [U32Ciphertext; 2] {
+    let mut columns = [(); 2].map(|()| U32Ciphertext::unspecified(setting));
+    let mut rows = columns.each_mut().map(U32Ciphertext::rows_mut);
     for (block, sums) in blocks.iter().enumerate() {
         let (index, from) = (block / (N / WIDTH), block % (N / WIDTH) * WIDTH);
         for (column, rows) in rows.iter_mut().enumerate() {

@@ -26,8 +26,8 @@ pub enum Content {
 impl Content {
     /// The content of slots about which nothing is known.
     #[doc(hidden)]
-    pub fn any(slots: &SlotRing) -> Self {
-        if slots.degree() == 1 { Self::Integers } else { Self::Elements }
+    pub fn any(slot_ring: &SlotRing) -> Self {
+        if slot_ring.degree() == 1 { Self::Integers } else { Self::Elements }
     }
 }
 
@@ -56,32 +56,32 @@ impl Plaintext {
     /// [`Content::Elements`] if d > 1.
     ///
     /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
-    pub fn new(slots: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
-        let modulus = slots.modulus();
-        check_length("plaintext coefficients", slots.n(), coefficients.len())?;
+    pub fn new(slot_ring: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
+        let modulus = slot_ring.modulus();
+        check_length("plaintext coefficients", slot_ring.n(), coefficients.len())?;
         coefficients.iter_mut().for_each(|c| *c = modulus.reduce(*c));
-        Ok(Self::wrap(slots, coefficients, Content::Elements))
+        Ok(Self::wrap(slot_ring, coefficients, Content::Elements))
     }
 
-    fn wrap(slots: &Arc<SlotRing>, coefficients: Vec<u64>, content: Content) -> Self {
-        let content = content.min(Content::any(slots));
-        Self { slot_ring: Arc::clone(slots), coefficients: Arc::new(coefficients), content }
+    fn wrap(slot_ring: &Arc<SlotRing>, coefficients: Vec<u64>, content: Content) -> Self {
+        let content = content.min(Content::any(slot_ring));
+        Self { slot_ring: Arc::clone(slot_ring), coefficients: Arc::new(coefficients), content }
     }
 
     /// The zero element.
-    pub fn zero(slots: &Arc<SlotRing>) -> Self {
-        Self::scalar(slots, 0)
+    pub fn zero(slot_ring: &Arc<SlotRing>) -> Self {
+        Self::scalar(slot_ring, 0)
     }
 
     /// The one element.
-    pub fn one(slots: &Arc<SlotRing>) -> Self {
-        Self::scalar(slots, 1)
+    pub fn one(slot_ring: &Arc<SlotRing>) -> Self {
+        Self::scalar(slot_ring, 1)
     }
 
     /// An integer modulo `p^r`, the same in every slot.
-    pub fn scalar(slots: &Arc<SlotRing>, value: i64) -> Self {
-        let quotient = slots.quotient();
-        Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
+    pub fn scalar(slot_ring: &Arc<SlotRing>, value: i64) -> Self {
+        let quotient = slot_ring.quotient();
+        Self::wrap(slot_ring, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
     }
 
     /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major,
@@ -89,27 +89,27 @@ impl Plaintext {
     /// for any values.
     ///
     /// Errors: [`Error::ShapeMismatch`] if there are more than ℓ·d coefficients.
-    pub fn from_slots<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
-        let places = slots.slots() * slots.degree();
-        let residues = padded_residues("slot coefficients (at most)", places, slots.modulus(), values)?;
-        Ok(Self::wrap(slots, slots.encode(&residues)?, Content::Elements))
+    pub fn from_slots<T: Integer>(slot_ring: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        let places = slot_ring.slots() * slot_ring.degree();
+        let residues = padded_residues("slot coefficients (at most)", places, slot_ring.modulus(), values)?;
+        Ok(Self::wrap(slot_ring, slot_ring.encode(&residues)?, Content::Elements))
     }
 
     /// As [`Self::from_slots`] of each of these residues, `[ℓ][d]`, for public ones: slots that
     /// repeat in the same way take less time ([`SlotRing::encode_public`]).
     #[doc(hidden)]
-    pub fn public_from_slots(slots: &Arc<SlotRing>, values: &[&[u64]]) -> Result<Vec<Self>> {
-        let encoded = slots.encode_public(values)?;
-        Ok(encoded.into_iter().map(|coefficients| Self::wrap(slots, coefficients, Content::Elements)).collect())
+    pub fn public_from_slots(slot_ring: &Arc<SlotRing>, values: &[&[u64]]) -> Result<Vec<Self>> {
+        let encoded = slot_ring.encode_public(values)?;
+        Ok(encoded.into_iter().map(|coefficients| Self::wrap(slot_ring, coefficients, Content::Elements)).collect())
     }
 
     /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo
     /// `p^r`; zeros follow if there are fewer.
     ///
     /// Errors: [`Error::ShapeMismatch`] for more than ℓ of them.
-    pub fn from_integers<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
-        let residues = padded_residues("slot values (at most)", slots.slots(), slots.modulus(), values)?;
-        Ok(Self::wrap(slots, slots.encode_integers(&residues)?, Content::Integers))
+    pub fn from_integers<T: Integer>(slot_ring: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        let residues = padded_residues("slot values (at most)", slot_ring.slots(), slot_ring.modulus(), values)?;
+        Ok(Self::wrap(slot_ring, slot_ring.encode_integers(&residues)?, Content::Integers))
     }
 
     /// The slots: `[ℓ][d]` coefficients, row-major.
@@ -235,18 +235,18 @@ impl Plaintext {
 
     /// Refuses an operation with a ring that is not this element's.
     #[doc(hidden)]
-    pub fn check_ring(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-        check_same_ring(slots, &self.slot_ring, operation)
+    pub fn check_ring(&self, slot_ring: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        check_same_ring(slot_ring, &self.slot_ring, operation)
     }
 
     /// Refuses an operation with a ring of which this element's is not a quotient: the same m, p
     /// and slot order, and no higher power of p.
-    pub(crate) fn check_ring_or_lower(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-        let lower = self.slot_ring.modulus().exponent() <= slots.modulus().exponent();
-        if lower && same_order(&self.slot_ring, slots) {
+    pub(crate) fn check_ring_or_lower(&self, slot_ring: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        let lower = self.slot_ring.modulus().exponent() <= slot_ring.modulus().exponent();
+        if lower && same_order(&self.slot_ring, slot_ring) {
             return Ok(());
         }
-        Err(other_rings(slots, &self.slot_ring, operation))
+        Err(other_rings(slot_ring, &self.slot_ring, operation))
     }
 }
 

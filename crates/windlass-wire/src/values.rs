@@ -36,17 +36,17 @@ pub struct WireContext {
 
 impl WireContext {
     /// The context of one scheme over one plaintext ring.
-    pub fn new(context: &Arc<Context>, slots: &Arc<SlotRing>, scheme: Scheme) -> Self {
+    pub fn new(context: &Arc<Context>, slot_ring: &Arc<SlotRing>, scheme: Scheme) -> Self {
         let mut hash = Sha256::new();
         hash.update(b"windlass wire context 1\n");
         hash.update(context.params().id().0);
         hash.update([scheme_code(scheme)]);
-        let modulus = slots.modulus();
+        let modulus = slot_ring.modulus();
         hash.update(modulus.prime().to_le_bytes());
         hash.update(modulus.exponent().to_le_bytes());
         // The generators fix which slot is which.
-        slots.hypercube().dimensions().iter().for_each(|dimension| hash.update(dimension.generator.to_le_bytes()));
-        Self { context: Arc::clone(context), slot_ring: Arc::clone(slots), scheme, hash: hash.finalize().into() }
+        slot_ring.hypercube().dimensions().iter().for_each(|dimension| hash.update(dimension.generator.to_le_bytes()));
+        Self { context: Arc::clone(context), slot_ring: Arc::clone(slot_ring), scheme, hash: hash.finalize().into() }
     }
 
     /// The RLWE context.

@@ -14,15 +14,15 @@ struct Vandermonde;
 
 /// `factor·ζ^{±u_i·d·j}` in row i and column j, u_i the exponent of slot i; of the inverse in row j
 /// and column i.
-fn matrix(slots: &Arc<SlotRing>, factor: u64, inverse: bool) -> Result<Stages> {
-    let (m, d, galois) = (slots.m(), slots.degree() as u64, slots.galois());
-    let exponent = |i: usize, j: usize| slots.hypercube().evaluation_exponent(i) * d % m * j as u64 % m;
+fn matrix(slot_ring: &Arc<SlotRing>, factor: u64, inverse: bool) -> Result<Stages> {
+    let (m, d, galois) = (slot_ring.m(), slot_ring.degree() as u64, slot_ring.galois());
+    let exponent = |i: usize, j: usize| slot_ring.hypercube().evaluation_exponent(i) * d % m * j as u64 % m;
     let factor = galois.constant(factor);
     let entry = |row, column| match inverse {
         false => galois.mul(&factor, &galois.zeta_power(exponent(row, column))),
         true => galois.mul(&factor, &galois.zeta_power(m - exponent(column, row))),
     };
-    Ok(Stages::of(vec![SlotMap::from_matrix(slots, entry)?]))
+    Ok(Stages::of(vec![SlotMap::from_matrix(slot_ring, entry)?]))
 }
 
 impl SlotTransform for Vandermonde {
@@ -38,13 +38,13 @@ impl SlotTransform for Vandermonde {
     fn stage_count(&self, _: &Hypercube) -> Result<usize> {
         Ok(1)
     }
-    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        matrix(slots, 1, false)
+    fn evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        matrix(slot_ring, 1, false)
     }
-    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+    fn interpolation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
         // 1/ℓ for the inverse, and 1/d for the trace that follows.
-        let n = slots.modulus().reduce(slots.n() as u64);
-        matrix(slots, slots.modulus().inv(n).expect("p is odd"), true)
+        let n = slot_ring.modulus().reduce(slot_ring.n() as u64);
+        matrix(slot_ring, slot_ring.modulus().inv(n).expect("p is odd"), true)
     }
 }
 

@@ -35,9 +35,9 @@ pub(crate) struct Forecast {
 pub(crate) type Expected = Metadata;
 
 impl Forecast {
-    pub fn new(params: &RlweParams, slots: &Arc<SlotRing>) -> Self {
-        let rules = NoiseRules::new(params, slots.prime(), slots.modulus().exponent());
-        Self { slot_ring: Arc::clone(slots), rules, events: EventCounter::default(), work: Default::default() }
+    pub fn new(params: &RlweParams, slot_ring: &Arc<SlotRing>) -> Self {
+        let rules = NoiseRules::new(params, slot_ring.prime(), slot_ring.modulus().exponent());
+        Self { slot_ring: Arc::clone(slot_ring), rules, events: EventCounter::default(), work: Default::default() }
     }
 
     pub fn model(&self, exponent: u32) -> &NoiseModel {

@@ -40,11 +40,12 @@ struct Quadruple {
 
 impl Trinomials {
     /// Cost: none beside tables of positions.
-    pub fn new(slots: &Arc<SlotRing>) -> Self {
-        let position: Vec<usize> = positions(slots, Some(0), None).into_iter().map(|(_, position)| position).collect();
+    pub fn new(slot_ring: &Arc<SlotRing>) -> Self {
+        let position: Vec<usize> =
+            positions(slot_ring, Some(0), None).into_iter().map(|(_, position)| position).collect();
         let mut slot_of = vec![0; position.len()];
         position.iter().enumerate().for_each(|(slot, &at)| slot_of[at] = slot);
-        Self { slot_ring: Arc::clone(slots), position, slot_of }
+        Self { slot_ring: Arc::clone(slot_ring), position, slot_of }
     }
 
     /// The number of stages over Z_{p^r}: log2 ℓ − 1.
@@ -247,22 +248,22 @@ impl SlotTransform for Bruun {
         (!suits).then_some("m a power of two, p = 3 modulo 4 and two slots")
     }
 
-    fn fixed_step(&self, slots: &SlotRing) -> Option<usize> {
-        Some(fixed_step(slots))
+    fn fixed_step(&self, slot_ring: &SlotRing) -> Option<usize> {
+        Some(fixed_step(slot_ring))
     }
 
     fn stage_count(&self, slots: &Hypercube) -> Result<usize> {
         Ok(stage_count(slots.m(), slots.prime()))
     }
 
-    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let trinomials = Trinomials::new(slots);
+    fn evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let trinomials = Trinomials::new(slot_ring);
         let values = trinomials.values();
         Ok(Stages::of(Self::splits(&trinomials).into_iter().chain([values]).collect()))
     }
 
-    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let trinomials = Trinomials::new(slots);
+    fn interpolation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let trinomials = Trinomials::new(slot_ring);
         let residues = trinomials.residues();
         Ok(Stages::of([residues].into_iter().chain(Self::joins(&trinomials)).collect()))
     }
@@ -271,18 +272,18 @@ impl SlotTransform for Bruun {
         Ok(self.stage_count(slots)? - 1)
     }
 
-    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let trinomials = Trinomials::new(slots);
+    fn packed_evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let trinomials = Trinomials::new(slot_ring);
         Ok(Stages { first: None, merged: Self::splits(&trinomials), last: Some(trinomials.packed_values()) })
     }
 
-    fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
-        let trinomials = Trinomials::new(slots);
+    fn packed_interpolation(&self, slot_ring: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
+        let trinomials = Trinomials::new(slot_ring);
         Ok(Stages { first: Some(trinomials.packed_residues(basis)), merged: Self::joins(&trinomials), last: None })
     }
 
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
-        let trinomials = Trinomials::new(slots);
+    fn packed_supports(&self, slot_ring: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+        let trinomials = Trinomials::new(slot_ring);
         let [forth, back] = [Self::splits(&trinomials), Self::joins(&trinomials)].map(|stages| supports(&stages));
         let values = Some(trinomials.packed_support());
         Ok([

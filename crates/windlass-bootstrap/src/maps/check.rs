@@ -24,27 +24,27 @@ use super::whole::{packed_to_coefficients, packed_to_slots, thin_to_coefficients
 ///
 /// # Errors
 /// [`BootstrapError::Unsupported`] for maps that are no transform.
-pub(crate) fn check_thin(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<()> {
-    let ends = elementary(transform.stage_count(slots.hypercube())?);
-    let forth = thin_to_coefficients(slots, transform, &ends)?;
-    let mut back = thin_to_slots(slots, transform, &ends)?;
-    back.extend(trace_stages(slots)?);
+pub(crate) fn check_thin(slot_ring: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<()> {
+    let ends = elementary(transform.stage_count(slot_ring.hypercube())?);
+    let forth = thin_to_coefficients(slot_ring, transform, &ends)?;
+    let mut back = thin_to_slots(slot_ring, transform, &ends)?;
+    back.extend(trace_stages(slot_ring)?);
     // Where ones come to are the places of all integers.
-    let ones = image(&forth, &Plaintext::from_integers(slots, &vec![1; slots.slots()])?)?;
+    let ones = image(&forth, &Plaintext::from_integers(slot_ring, &vec![1; slot_ring.slots()])?)?;
     let place: Vec<bool> = ones.coefficients().iter().map(|&x| x == 1).collect();
-    require(transform, ones.coefficients().iter().sum::<u64>() == slots.slots() as u64)?;
-    let mut random = Residues::new(slots);
+    require(transform, ones.coefficients().iter().sum::<u64>() == slot_ring.slots() as u64)?;
+    let mut random = Residues::new(slot_ring);
     for _ in 0..random.rounds() {
-        let integers = random.list(slots.slots());
-        let thin = Plaintext::from_integers(slots, &integers)?;
+        let integers = random.list(slot_ring.slots());
+        let thin = Plaintext::from_integers(slot_ring, &integers)?;
         let coefficients = image(&forth, &thin)?.into_coefficients();
         let (at_places, elsewhere): (Vec<_>, Vec<_>) = coefficients.iter().zip(&place).partition(|(_, place)| **place);
         let at_places = at_places.into_iter().map(|(&x, _)| x).collect();
         require(transform, sorted(at_places) == sorted(integers) && elsewhere.iter().all(|(x, _)| **x == 0))?;
-        let others = random.list(slots.n());
+        let others = random.list(slot_ring.n());
         let kept = coefficients.iter().zip(&place).zip(&others);
         let filled = kept.map(|((&x, &place), &other)| if place { x } else { other }).collect();
-        require(transform, image(&back, &Plaintext::new(slots, filled)?)? == thin)?;
+        require(transform, image(&back, &Plaintext::new(slot_ring, filled)?)? == thin)?;
     }
     Ok(())
 }
@@ -53,16 +53,16 @@ pub(crate) fn check_thin(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -
 ///
 /// # Errors
 /// As [`check_thin`].
-pub(crate) fn check_packed(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<()> {
-    let runs = Runs::from(&*elementary(transform.packed_stage_count(slots.hypercube())?));
-    let packing = transform.packing(slots);
-    let to_slots = packed_to_slots(slots, transform, &runs, &packing)?;
-    let to_coefficients = packed_to_coefficients(slots, transform, &runs)?;
-    let (apart, together) = (packing.unpacking_grid(slots)?, packing.repacking_grid(slots)?);
-    let mut random = Residues::new(slots);
+pub(crate) fn check_packed(slot_ring: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<()> {
+    let runs = Runs::from(&*elementary(transform.packed_stage_count(slot_ring.hypercube())?));
+    let packing = transform.packing(slot_ring);
+    let to_slots = packed_to_slots(slot_ring, transform, &runs, &packing)?;
+    let to_coefficients = packed_to_coefficients(slot_ring, transform, &runs)?;
+    let (apart, together) = (packing.unpacking_grid(slot_ring)?, packing.repacking_grid(slot_ring)?);
+    let mut random = Residues::new(slot_ring);
     for _ in 0..random.rounds() {
-        let coefficients = random.list(slots.n());
-        let element = Plaintext::new(slots, coefficients.clone())?;
+        let coefficients = random.list(slot_ring.n());
+        let element = Plaintext::new(slot_ring, coefficients.clone())?;
         let parts = apart.apply(&[image(&to_slots, &element)?])?;
         let integers: Option<Vec<Vec<u64>>> = parts.iter().map(|part| part.to_integers().ok()).collect();
         require(transform, integers.is_some_and(|list| sorted(list.concat()) == sorted(coefficients)))?;
@@ -106,8 +106,8 @@ struct Residues {
 
 impl Residues {
     /// From a fixed seed: plans are the same each time.
-    fn new(slots: &SlotRing) -> Self {
-        let modulus = slots.modulus();
+    fn new(slot_ring: &SlotRing) -> Self {
+        let modulus = slot_ring.modulus();
         Self { rng: ChaCha20Rng::seed_from_u64(1), modulus: modulus.value(), prime: modulus.prime() }
     }
 

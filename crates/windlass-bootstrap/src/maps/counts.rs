@@ -23,8 +23,8 @@ fn in_one_run(map: &LinearMap, slots: usize) -> LinearPlan {
 }
 
 /// The coefficients at multiples of `step`, by definition.
-fn selected(slots: &SlotRing, x: &Plaintext, step: usize) -> Vec<u64> {
-    let scaled = |(i, &c): (usize, &u64)| if i % step == 0 { c * step as u64 % slots.modulus().value() } else { 0 };
+fn selected(slot_ring: &SlotRing, x: &Plaintext, step: usize) -> Vec<u64> {
+    let scaled = |(i, &c): (usize, &u64)| if i % step == 0 { c * step as u64 % slot_ring.modulus().value() } else { 0 };
     x.coefficients().iter().enumerate().map(scaled).collect()
 }
 

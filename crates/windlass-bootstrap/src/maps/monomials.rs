@@ -51,15 +51,15 @@ impl Split {
         Self { route, ..self }
     }
 
-    /// X^{−s} = −X^{n−s}, over the ring of `slots`.
-    pub fn down(&self, slots: &Arc<SlotRing>) -> Result<Plaintext> {
-        let quotient = slots.quotient();
-        monomial(slots, quotient.n() as u64 - self.shift, quotient.modulus().value() - 1)
+    /// X^{−s} = −X^{n−s}, over the ring of `slot_ring`.
+    pub fn down(&self, slot_ring: &Arc<SlotRing>) -> Result<Plaintext> {
+        let quotient = slot_ring.quotient();
+        monomial(slot_ring, quotient.n() as u64 - self.shift, quotient.modulus().value() - 1)
     }
 
     /// X^s.
-    pub fn up(&self, slots: &Arc<SlotRing>) -> Result<Plaintext> {
-        monomial(slots, self.shift, 1)
+    pub fn up(&self, slot_ring: &Arc<SlotRing>) -> Result<Plaintext> {
+        monomial(slot_ring, self.shift, 1)
     }
 }
 
@@ -84,10 +84,10 @@ fn shortest_product(element: u64, m: u64, keys: &[u64]) -> Option<Vec<u64>> {
     reached.remove(&element)
 }
 
-fn monomial(slots: &Arc<SlotRing>, power: u64, factor: u64) -> Result<Plaintext> {
-    let mut coefficients = vec![0; slots.n()];
+fn monomial(slot_ring: &Arc<SlotRing>, power: u64, factor: u64) -> Result<Plaintext> {
+    let mut coefficients = vec![0; slot_ring.n()];
     coefficients[power as usize] = factor;
-    Plaintext::new(slots, coefficients)
+    Plaintext::new(slot_ring, coefficients)
 }
 
 /// The splits from `Σ_k X^k·A_k(Y)` to the A_k, and those of elements of F in the slots into
@@ -106,25 +106,25 @@ pub(crate) fn splits(m: u64, p: u64) -> [Vec<Split>; 2] {
 
 /// From `Σ_k X^k·A_k(Y)` to `Σ_k X^k·(the coefficients of A_k in the slots)/d`, all A_k at once,
 /// first stage first.
-pub(crate) fn together_to_slots(slots: &Arc<SlotRing>, runs: &Runs) -> Result<Vec<LinearMap>> {
-    merge(on_parts(slots, Radix2.interpolation(slots)?)?, runs, None)
+pub(crate) fn together_to_slots(slot_ring: &Arc<SlotRing>, runs: &Runs) -> Result<Vec<LinearMap>> {
+    merge(on_parts(slot_ring, Radix2.interpolation(slot_ring)?)?, runs, None)
 }
 
 /// From `Σ_k X^k·(the coefficients of A_k in the slots)` to `Σ_k X^k·A_k(Y)`, first stage first.
-pub(crate) fn together_to_coefficients(slots: &Arc<SlotRing>, runs: &Runs) -> Result<Vec<LinearMap>> {
-    merge(on_parts(slots, Radix2.evaluation(slots)?)?, runs, None)
+pub(crate) fn together_to_coefficients(slot_ring: &Arc<SlotRing>, runs: &Runs) -> Result<Vec<LinearMap>> {
+    merge(on_parts(slot_ring, Radix2.evaluation(slot_ring)?)?, runs, None)
 }
 
 /// The automorphisms of the stages of [`together_to_coefficients`] and [`together_to_slots`].
-pub(crate) fn together_supports(slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
-    let beside = || Some(Butterflies::new(slots).in_slots_support());
+pub(crate) fn together_supports(slot_ring: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+    let beside = || Some(Butterflies::new(slot_ring).in_slots_support());
     let of = |stages: Stages| StageSupports { first: beside(), merged: supports(&stages.merged), last: beside() };
-    Ok([of(Radix2.evaluation(slots)?), of(Radix2.interpolation(slots)?)])
+    Ok([of(Radix2.evaluation(slot_ring)?), of(Radix2.interpolation(slot_ring)?)])
 }
 
 /// Stages of the A_k, done with `Σ_k X^k·A_k`: X^k is ζ^k in every slot while they are.
-fn on_parts(slots: &Arc<SlotRing>, stages: Stages) -> Result<Stages> {
-    let butterflies = Butterflies::new(slots);
+fn on_parts(slot_ring: &Arc<SlotRing>, stages: Stages) -> Result<Stages> {
+    let butterflies = Butterflies::new(slot_ring);
     let Stages { first, merged, .. } = stages;
     let in_slots = butterflies.in_slots(true);
     // A single slot has no stages, but a factor.

@@ -29,8 +29,8 @@ pub struct Packing {
 
 impl Packing {
     /// A normal basis σ^i(θ).
-    pub fn normal(slots: &Arc<SlotRing>) -> Self {
-        let (galois, d) = (slots.galois(), slots.degree());
+    pub fn normal(slot_ring: &Arc<SlotRing>) -> Self {
+        let (galois, d) = (slot_ring.galois(), slot_ring.degree());
         let (theta, dual) = galois.normal_element();
         let constants = (0..d).map(|k| galois.frobenius(&dual, k)).collect();
         let index = (0..d).map(|k| (0..d).map(|j| (j + k) % d).collect()).collect();
@@ -40,9 +40,9 @@ impl Packing {
     }
 
     /// Powers of two: ζ^k, or ζ^k and ζ^k·√−1.
-    pub fn monomial(slots: &Arc<SlotRing>) -> Self {
-        let (galois, d, m) = (slots.galois(), slots.degree(), slots.m());
-        let split = slots.prime() % 4 == 1;
+    pub fn monomial(slot_ring: &Arc<SlotRing>) -> Self {
+        let (galois, d, m) = (slot_ring.galois(), slot_ring.degree(), slot_ring.m());
+        let split = slot_ring.prime() % 4 == 1;
         let basis: Vec<Vec<u64>> = if split {
             (0..d as u64).map(|k| galois.zeta_power(k)).collect()
         } else {
@@ -69,27 +69,27 @@ impl Packing {
     /// constants[index[k][j]]·σ^j(γ)`. Constants that are equal are one in memory, and so they are
     /// when a plan of the grid has prepared them.
     #[doc(hidden)]
-    pub fn unpacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
-        let constants = everywhere(slots, &self.constants)?;
-        let (p, m) = (slots.prime() % slots.m(), slots.m());
-        let mut grid = LinearGrid::zero(slots, self.index.len(), 1)?;
+    pub fn unpacking_grid(&self, slot_ring: &Arc<SlotRing>) -> Result<LinearGrid> {
+        let constants = everywhere(slot_ring, &self.constants)?;
+        let (p, m) = (slot_ring.prime() % slot_ring.m(), slot_ring.m());
+        let mut grid = LinearGrid::zero(slot_ring, self.index.len(), 1)?;
         for (k, row) in self.index.iter().enumerate() {
             let term = |(j, &c): (usize, &usize)| (arith::pow_mod(p, j as u64, m), constants[c].clone());
-            grid.set(k, 0, LinearMap::from_terms(slots, row.iter().enumerate().map(term))?)?;
+            grid.set(k, 0, LinearMap::from_terms(slot_ring, row.iter().enumerate().map(term))?)?;
         }
         Ok(grid)
     }
 
     /// Repacking as a grid of maps from d ciphertexts to one, `Σ_k ε_k·c_k`; the ε_k are reduced to
-    /// the modulus of `slots`.
-    pub(crate) fn repacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
-        sum_grid(slots, &self.repacked)
+    /// the modulus of `slot_ring`.
+    pub(crate) fn repacking_grid(&self, slot_ring: &Arc<SlotRing>) -> Result<LinearGrid> {
+        sum_grid(slot_ring, &self.repacked)
     }
 
     /// What [`Self::unpacking_grid`] takes apart: `Σ_k η_k·c_k`.
     #[doc(hidden)]
-    pub fn packing_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
-        sum_grid(slots, &self.basis)
+    pub fn packing_grid(&self, slot_ring: &Arc<SlotRing>) -> Result<LinearGrid> {
+        sum_grid(slot_ring, &self.basis)
     }
 
     /// A plan for [`Self::unpacking_grid`] by the given keys; without them with keys for all powers of
@@ -114,19 +114,20 @@ impl Packing {
 }
 
 /// From as many ciphertexts as there are weights to one, `Σ_k weights[k]·c_k`.
-fn sum_grid(slots: &Arc<SlotRing>, weights: &[Vec<u64>]) -> Result<LinearGrid> {
-    let constants = everywhere(slots, weights)?;
-    let mut grid = LinearGrid::zero(slots, 1, constants.len())?;
+fn sum_grid(slot_ring: &Arc<SlotRing>, weights: &[Vec<u64>]) -> Result<LinearGrid> {
+    let constants = everywhere(slot_ring, weights)?;
+    let mut grid = LinearGrid::zero(slot_ring, 1, constants.len())?;
     for (k, constant) in constants.iter().enumerate() {
         grid.set(0, k, LinearMap::diagonal(constant))?;
     }
     Ok(grid)
 }
 
-/// Elements, reduced to the modulus of `slots`, in every slot.
-fn everywhere(slots: &Arc<SlotRing>, constants: &[Vec<u64>]) -> Result<Vec<Plaintext>> {
-    let modulus = slots.modulus();
+/// Elements, reduced to the modulus of `slot_ring`, in every slot.
+fn everywhere(slot_ring: &Arc<SlotRing>, constants: &[Vec<u64>]) -> Result<Vec<Plaintext>> {
+    let modulus = slot_ring.modulus();
     let residues = |constant: &Vec<u64>| constant.iter().map(|&x| modulus.reduce(x)).collect::<Vec<u64>>();
-    let repeated: Vec<Vec<u64>> = constants.iter().map(|constant| residues(constant).repeat(slots.slots())).collect();
-    Plaintext::public_from_slots(slots, &repeated.iter().map(Vec::as_slice).collect::<Vec<&[u64]>>())
+    let repeated: Vec<Vec<u64>> =
+        constants.iter().map(|constant| residues(constant).repeat(slot_ring.slots())).collect();
+    Plaintext::public_from_slots(slot_ring, &repeated.iter().map(Vec::as_slice).collect::<Vec<&[u64]>>())
 }

@@ -29,12 +29,12 @@ pub(crate) fn hypercube(m: u64, p: u64) -> Result<Hypercube> {
 /// exponent is `sign·5^(position + 1)` modulo the order of the largest root, and `sign·5^(position
 /// − count + 1)` modulo m, so that pairs at one distance have one automorphism, in bad dimensions
 /// too.
-pub(super) fn positions(slots: &SlotRing, five: Option<usize>, sign: Option<usize>) -> Vec<(bool, usize)> {
-    let cube = slots.hypercube();
+pub(super) fn positions(slot_ring: &SlotRing, five: Option<usize>, sign: Option<usize>) -> Vec<(bool, usize)> {
+    let cube = slot_ring.hypercube();
     let along = |slot, dimension: Option<usize>| dimension.map_or(0, |s| cube.coordinate(slot, s));
     let last = five.map_or(0, |s| cube.dimensions()[s].size - 1);
     // The slot of t holds α(ζ^{1/t}).
-    (0..slots.slots()).map(|slot| (along(slot, sign) == 1, last - along(slot, five))).collect()
+    (0..slot_ring.slots()).map(|slot| (along(slot, sign) == 1, last - along(slot, five))).collect()
 }
 
 /// Where slots stand in the transform: the exponent of slot i is `sign·5^(position + 1)` modulo the
@@ -51,21 +51,21 @@ pub(crate) struct Butterflies {
 
 impl Butterflies {
     /// For a ring over [`hypercube`].
-    pub fn new(slots: &Arc<SlotRing>) -> Self {
-        let dimensions = slots.hypercube().dimensions();
+    pub fn new(slot_ring: &Arc<SlotRing>) -> Self {
+        let dimensions = slot_ring.hypercube().dimensions();
         let five = dimensions.iter().position(|dimension| dimension.generator == 5);
         let sign = dimensions.iter().position(|dimension| dimension.generator != 5);
-        Self::along(slots, five, sign)
+        Self::along(slot_ring, five, sign)
     }
 
     /// Along the dimensions of 5 and of −1 of a factor of m that is a power of two; of the second
     /// alone where 5 is 1.
-    pub fn along(slots: &Arc<SlotRing>, five: Option<usize>, sign: Option<usize>) -> Self {
-        let cube = slots.hypercube();
+    pub fn along(slot_ring: &Arc<SlotRing>, five: Option<usize>, sign: Option<usize>) -> Self {
+        let cube = slot_ring.hypercube();
         let length = five.map_or(1, |dimension| cube.dimensions()[dimension].size);
-        let places = positions(slots, five, sign);
+        let places = positions(slot_ring, five, sign);
         let strides = [five, sign].map(|dimension| dimension.map_or(0, |dimension| cube.stride(dimension)));
-        Self { slot_ring: Arc::clone(slots), places, strides, length, split: sign.is_some() }
+        Self { slot_ring: Arc::clone(slot_ring), places, strides, length, split: sign.is_some() }
     }
 
     /// The number of stages: log2 ℓ, ℓ the number of slots along these dimensions.
@@ -170,8 +170,8 @@ impl Butterflies {
 
 /// What thin maps of powers of two meet in the slots: integers, or elements of Z_{p^r}\[Y\], which
 /// this power of the Frobenius map fixes.
-pub(super) fn fixed_step(slots: &SlotRing) -> usize {
-    if slots.prime() % 4 == 1 { 1 } else { 2 }
+pub(super) fn fixed_step(slot_ring: &SlotRing) -> usize {
+    if slot_ring.prime() % 4 == 1 { 1 } else { 2 }
 }
 
 /// log2 ℓ.
@@ -185,16 +185,16 @@ pub(crate) struct Radix2;
 
 impl Radix2 {
     /// The inverse of all stages times ℓ·factor.
-    fn inverse(slots: &Arc<SlotRing>, factor: u64) -> Vec<SlotMap> {
-        let butterflies = Butterflies::new(slots);
+    fn inverse(slot_ring: &Arc<SlotRing>, factor: u64) -> Vec<SlotMap> {
+        let butterflies = Butterflies::new(slot_ring);
         let last = butterflies.count().saturating_sub(1);
         let stage = |k: usize| butterflies.interpolation(k, if k == last { factor } else { 1 });
         (0..butterflies.count()).rev().map(stage).collect()
     }
 
     /// 1/x modulo p^r.
-    fn inverse_of(slots: &SlotRing, x: u64) -> u64 {
-        slots.modulus().inv(slots.modulus().reduce(x)).expect("p is odd")
+    fn inverse_of(slot_ring: &SlotRing, x: u64) -> u64 {
+        slot_ring.modulus().inv(slot_ring.modulus().reduce(x)).expect("p is odd")
     }
 }
 
@@ -211,32 +211,32 @@ impl SlotTransform for Radix2 {
         (!m.is_power_of_two()).then_some("m a power of two")
     }
 
-    fn fixed_step(&self, slots: &SlotRing) -> Option<usize> {
-        Some(fixed_step(slots))
+    fn fixed_step(&self, slot_ring: &SlotRing) -> Option<usize> {
+        Some(fixed_step(slot_ring))
     }
 
     fn stage_count(&self, slots: &Hypercube) -> Result<usize> {
         Ok(stage_count(slots.m(), slots.prime()))
     }
 
-    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let butterflies = Butterflies::new(slots);
+    fn evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let butterflies = Butterflies::new(slot_ring);
         Ok(Stages::of((0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect()))
     }
 
     /// 1/n = 1/ℓ of the transform times 1/d of the trace, in the first stage.
-    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let inverse = Self::inverse_of(slots, slots.n() as u64);
-        let mut stages = Stages::of(Self::inverse(slots, inverse));
+    fn interpolation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let inverse = Self::inverse_of(slot_ring, slot_ring.n() as u64);
+        let mut stages = Stages::of(Self::inverse(slot_ring, inverse));
         if stages.merged.is_empty() {
-            let scale = slots.galois().constant(inverse);
-            stages.first = Some(SlotMap::from_rows(slots, |row, put| put(row, 0, &scale)));
+            let scale = slot_ring.galois().constant(inverse);
+            stages.first = Some(SlotMap::from_rows(slot_ring, |row, put| put(row, 0, &scale)));
         }
         Ok(stages)
     }
 
-    fn packing(&self, slots: &Arc<SlotRing>) -> Packing {
-        Packing::monomial(slots)
+    fn packing(&self, slot_ring: &Arc<SlotRing>) -> Packing {
+        Packing::monomial(slot_ring)
     }
 
     fn allows_monomials(&self) -> bool {
@@ -247,18 +247,19 @@ impl SlotTransform for Radix2 {
         self.stage_count(slots)
     }
 
-    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        Ok(Stages { last: Some(Butterflies::new(slots).in_slots(false)), ..self.evaluation(slots)? })
+    fn packed_evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        Ok(Stages { last: Some(Butterflies::new(slot_ring).in_slots(false)), ..self.evaluation(slot_ring)? })
     }
 
-    fn packed_interpolation(&self, slots: &Arc<SlotRing>, _: &[Vec<u64>]) -> Result<Stages> {
-        let merged = Self::inverse(slots, Self::inverse_of(slots, slots.slots() as u64));
-        Ok(Stages { first: Some(Butterflies::new(slots).in_slots(true)), merged, last: None })
+    fn packed_interpolation(&self, slot_ring: &Arc<SlotRing>, _: &[Vec<u64>]) -> Result<Stages> {
+        let merged = Self::inverse(slot_ring, Self::inverse_of(slot_ring, slot_ring.slots() as u64));
+        Ok(Stages { first: Some(Butterflies::new(slot_ring).in_slots(true)), merged, last: None })
     }
 
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
-        let [forth, back] = [self.evaluation(slots)?, self.interpolation(slots)?].map(|one| supports(&one.merged));
-        let in_slots = Some(Butterflies::new(slots).in_slots_support());
+    fn packed_supports(&self, slot_ring: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+        let [forth, back] =
+            [self.evaluation(slot_ring)?, self.interpolation(slot_ring)?].map(|one| supports(&one.merged));
+        let in_slots = Some(Butterflies::new(slot_ring).in_slots_support());
         Ok([
             StageSupports { first: None, merged: forth, last: in_slots.clone() },
             StageSupports { first: in_slots, merged: back, last: None },

@@ -19,8 +19,8 @@ pub(crate) struct Fixed {
 
 impl Fixed {
     /// For a ring over [`super::evaluation_hypercube`], m a power of two, and a divisor of d.
-    pub fn new(slots: &Arc<SlotRing>, step: usize) -> Self {
-        Self { slot_ring: Arc::clone(slots), step }
+    pub fn new(slot_ring: &Arc<SlotRing>, step: usize) -> Self {
+        Self { slot_ring: Arc::clone(slot_ring), step }
     }
 
     /// The representative of t.

@@ -36,14 +36,14 @@ impl SlotTransform for CompositeTensor {
         Ok(Factors::of_hypercube(slots)?.list.iter().map(stage_count).sum())
     }
 
-    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let tensor = Tensor::new(slots)?;
+    fn evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let tensor = Tensor::new(slot_ring)?;
         let used = tensor.all().filter(|&s| tensor.factors.list[s].size > 1);
         Ok(Stages::of(together(used.map(|s| tensor.evaluation(s)))?))
     }
 
-    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let tensor = Tensor::new(slots)?;
+    fn interpolation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let tensor = Tensor::new(slot_ring)?;
         let (single, several): (Vec<usize>, Vec<usize>) =
             tensor.all().rev().partition(|&s| tensor.factors.list[s].size == 1);
         let mut stages = together(several.into_iter().map(|s| tensor.interpolation(s)))?;
@@ -64,21 +64,21 @@ impl SlotTransform for CompositeTensor {
         Ok(factors.list[factors.first..].iter().map(stage_count).sum())
     }
 
-    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        let tensor = Tensor::new(slots)?;
+    fn packed_evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        let tensor = Tensor::new(slot_ring)?;
         let merged = together(tensor.others().map(|s| tensor.evaluation(s)))?;
         Ok(Stages { first: Some(tensor.packed_evaluation()), merged, last: None })
     }
 
-    fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
-        let tensor = Tensor::new(slots)?;
+    fn packed_interpolation(&self, slot_ring: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
+        let tensor = Tensor::new(slot_ring)?;
         let merged = together(tensor.others().rev().map(|s| tensor.interpolation(s)))?;
         Ok(Stages { first: None, merged, last: Some(tensor.packed_interpolation(basis)) })
     }
 
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
-        let tensor = Tensor::new(slots)?;
-        let block = Some(tensor.support(0..tensor.factors.first, slots.degree()));
+    fn packed_supports(&self, slot_ring: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+        let tensor = Tensor::new(slot_ring)?;
+        let block = Some(tensor.support(0..tensor.factors.first, slot_ring.degree()));
         let of = |s: usize, stages: &dyn Fn(usize) -> Result<Vec<SlotMap>>| match tensor.factors.list[s].is_doubled {
             true => Ok(supports(&stages(s)?)),
             false => Ok(vec![tensor.support(s..s + 1, 1)]),
@@ -115,8 +115,8 @@ struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    fn new(slots: &'a Arc<SlotRing>) -> Result<Self> {
-        Ok(Self { slot_ring: slots, factors: Factors::of_hypercube(slots.hypercube())? })
+    fn new(slot_ring: &'a Arc<SlotRing>) -> Result<Self> {
+        Ok(Self { slot_ring, factors: Factors::of_hypercube(slot_ring.hypercube())? })
     }
 
     /// The numbers of all factors.
@@ -248,17 +248,17 @@ struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(slots: &'a SlotRing, factor: &'a IndexFactor) -> Self {
-        let galois = slots.galois();
-        let modulus = slots.modulus();
+    fn new(slot_ring: &'a SlotRing, factor: &'a IndexFactor) -> Self {
+        let galois = slot_ring.galois();
+        let modulus = slot_ring.modulus();
         let powers = factor.axes.iter().map(|axis| {
-            let root = galois.zeta_power(slots.m() / axis.index);
+            let root = galois.zeta_power(slot_ring.m() / axis.index);
             std::iter::successors(Some(galois.constant(1)), |power| Some(galois.mul(power, &root)))
                 .take(axis.index as usize)
                 .collect()
         });
         let inverse = modulus.inv(modulus.reduce(factor.index)).expect("p does not divide m");
-        Self { slot_ring: slots, factor, points: factor.points(), powers: powers.collect(), inverse }
+        Self { slot_ring, factor, points: factor.points(), powers: powers.collect(), inverse }
     }
 
     /// The exponents of monomial number j on each axis, the last axis fastest.

@@ -62,7 +62,7 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Errors of building maps.
-    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
+    fn evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages>;
 
     /// The thin map from coefficients to slots, before the trace `Σ_{k<d} σ^k` of every slot. After
     /// the trace a slot holds the coefficient where [`Self::evaluation`] put its integer, for all
@@ -70,11 +70,11 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Errors of building maps.
-    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
+    fn interpolation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages>;
 
     /// The bases of packed mode.
-    fn packing(&self, slots: &Arc<SlotRing>) -> Packing {
-        Packing::normal(slots)
+    fn packing(&self, slot_ring: &Arc<SlotRing>) -> Packing {
+        Packing::normal(slot_ring)
     }
 
     /// Whether the stages are linear over a subring that monomials split elements into.
@@ -111,9 +111,9 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// As [`Self::packed_stage_count`].
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
-        let forth = self.packed_evaluation(slots)?;
-        let back = self.packed_interpolation(slots, self.packing(slots).basis())?;
+    fn packed_supports(&self, slot_ring: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+        let forth = self.packed_evaluation(slot_ring)?;
+        let back = self.packed_interpolation(slot_ring, self.packing(slot_ring).basis())?;
         Ok([forth, back].map(|stages| StageSupports::of(&stages)))
     }
 }

@@ -14,8 +14,8 @@ use super::transform::{SlotTransform, Supports, supports};
 
 /// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and
 /// [`thin_to_slots`] merge.
-pub(crate) fn thin_supports(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[Supports; 2]> {
-    Ok([supports(&transform.evaluation(slots)?.merged), supports(&transform.interpolation(slots)?.merged)])
+pub(crate) fn thin_supports(slot_ring: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[Supports; 2]> {
+    Ok([supports(&transform.evaluation(slot_ring)?.merged), supports(&transform.interpolation(slot_ring)?.merged)])
 }
 
 /// The thin map from slots to coefficients, first stage first; `ends` says after which elementary
@@ -24,11 +24,11 @@ pub(crate) fn thin_supports(slots: &Arc<SlotRing>, transform: &dyn SlotTransform
 ///
 /// Stages may be meant for slots with integers: see [`SlotTransform::fixed_step`].
 pub(crate) fn thin_to_coefficients(
-    slots: &Arc<SlotRing>,
+    slot_ring: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.evaluation(slots)?, &ends.into(), fixed(slots, transform).as_ref())
+    merge(transform.evaluation(slot_ring)?, &ends.into(), fixed(slot_ring, transform).as_ref())
 }
 
 /// The thin map from coefficients to slots without its trace, first stage first; the partition
@@ -37,35 +37,35 @@ pub(crate) fn thin_to_coefficients(
 /// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to
 /// follow, or the slots to hold such elements: see [`SlotTransform::fixed_step`].
 pub(crate) fn thin_to_slots(
-    slots: &Arc<SlotRing>,
+    slot_ring: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.interpolation(slots)?, &ends.into(), fixed(slots, transform).as_ref())
+    merge(transform.interpolation(slot_ring)?, &ends.into(), fixed(slot_ring, transform).as_ref())
 }
 
 /// The automorphisms up to those that make no difference to thin maps.
-pub(crate) fn fixed(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Option<Fixed> {
-    Some(Fixed::new(slots, transform.fixed_step(slots)?))
+pub(crate) fn fixed(slot_ring: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Option<Fixed> {
+    Some(Fixed::new(slot_ring, transform.fixed_step(slot_ring)?))
 }
 
 /// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients,
 /// first stage first.
 pub(crate) fn packed_to_coefficients(
-    slots: &Arc<SlotRing>,
+    slot_ring: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
     runs: &Runs,
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.packed_evaluation(slots)?, runs, None)
+    merge(transform.packed_evaluation(slot_ring)?, runs, None)
 }
 
 /// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage
 /// first.
 pub(crate) fn packed_to_slots(
-    slots: &Arc<SlotRing>,
+    slot_ring: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
     runs: &Runs,
     packing: &Packing,
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.packed_interpolation(slots, packing.basis())?, runs, None)
+    merge(transform.packed_interpolation(slot_ring, packing.basis())?, runs, None)
 }

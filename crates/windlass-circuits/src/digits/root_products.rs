@@ -175,11 +175,11 @@ struct Sum {
 /// M, and T if there is one.
 struct Null {
     value: Sum,
-    pair: Option<Pair>,
+    pair: Option<Expanded>,
 }
 
 /// A sum, or the product T of two: the value, and the polynomial in Z that it is.
-struct Pair {
+struct Expanded {
     value: Sum,
     polynomial: Coefficients,
 }
@@ -212,15 +212,15 @@ impl Circuit {
         let shifted = |square: &u64| self.modulus.sub(self.modulus.reduce(*square), roots.shift);
         let leaf = |sum: &Vec<u64>| {
             let polynomial = with_roots(self.modulus, sum.iter().map(shifted));
-            Pair { value: self.of_powers(powers, &polynomial), polynomial }
+            Expanded { value: self.of_powers(powers, &polynomial), polynomial }
         };
-        let mut leaves: Vec<Pair> = roots.sums.iter().map(leaf).collect();
+        let mut leaves: Vec<Expanded> = roots.sums.iter().map(leaf).collect();
 
         let mut pair = None;
         if roots.bound() > 2 * powers.len() as u64 {
             let (a, b) = (leaves.pop()?, leaves.pop()?);
             let value = self.product(&a.value, &b.value)?;
-            pair = Some(Pair { value, polynomial: multiplied(self.modulus, &a.polynomial, &b.polynomial) });
+            pair = Some(Expanded { value, polynomial: multiplied(self.modulus, &a.polynomial, &b.polynomial) });
         }
         let factors = [x.clone()].into_iter().chain(leaves.into_iter().map(|leaf| leaf.value));
         let factors = factors.chain(pair.iter().map(|pair| pair.value.clone())).collect();
@@ -238,13 +238,13 @@ impl Circuit {
     }
 
     /// `(T + l_1)·(α·T + l_2) + l_3`, or the same without T.
-    fn cofactor(&mut self, powers: &[Sum], pair: Option<&Pair>, cofactor: &Cofactor) -> Option<Sum> {
+    fn cofactor(&mut self, powers: &[Sum], pair: Option<&Expanded>, cofactor: &Cofactor) -> Option<Sum> {
         let [first, second, third] = cofactor.leaves.each_ref().map(|leaf| self.of_powers(powers, leaf));
         if second.weights.is_empty() {
             return Some(self.modulo_p(&third));
         }
         let (left, right) = match pair {
-            Some(Pair { value, .. }) => {
+            Some(Expanded { value, .. }) => {
                 (self.total(&[(value, 1), (&first, 1)]), self.total(&[(value, cofactor.alpha), (&second, 1)]))
             }
             None => (first, second),
@@ -307,7 +307,7 @@ struct Cofactor {
 }
 
 impl Cofactor {
-    fn new(field: PrimePower, roots: &Roots, block: usize, pair: Option<&Pair>) -> Option<Self> {
+    fn new(field: PrimePower, roots: &Roots, block: usize, pair: Option<&Expanded>) -> Option<Self> {
         let bound = roots.bound();
         let shifted = |d: u64| field.sub(field.reduce(d * d), field.reduce(roots.shift));
         let points = (0..=bound).map(|d| Some((shifted(d), field.neg(field.inv(slope(field, bound, d))?))));

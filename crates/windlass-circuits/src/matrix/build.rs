@@ -25,12 +25,12 @@ impl MatrixPlan {
     /// matrix, as [`LinearPlan::new`], and [`Error::Unplannable`] where folding is asked for and
     /// not possible.
     pub fn from_dense<T: Integer>(
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         matrix: &[impl AsRef<[T]>],
         spec: &MatrixSpec,
     ) -> Result<Self> {
         let width = check_rectangular(matrix)?;
-        Self::from_sparse(slots, matrix.len(), width, dense_entries(matrix), spec)
+        Self::from_sparse(slot_ring, matrix.len(), width, dense_entries(matrix), spec)
     }
 
     /// For a matrix by its entries `(row, column, value)`, those at one place added.
@@ -38,16 +38,16 @@ impl MatrixPlan {
     /// # Errors
     /// As [`Self::from_dense`]; [`Error::OutOfRange`] for an entry outside `height × width`.
     pub fn from_sparse<T: Integer>(
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         height: usize,
         width: usize,
         entries: impl IntoIterator<Item = (usize, usize, T)>,
         spec: &MatrixSpec,
     ) -> Result<Self> {
-        let modulus = slots.modulus();
+        let modulus = slot_ring.modulus();
         let residues = entries.into_iter().map(|(row, column, value)| (row, column, value.residue(modulus)));
         let entries = residues.filter(|&(_, _, value)| value != 0).collect();
-        of_integers(slots, Matrix { height, width, entries }, spec)
+        of_integers(slot_ring, Matrix { height, width, entries }, spec)
     }
 }
 
@@ -92,8 +92,8 @@ impl MatrixPlan<ComplexSlots> {
 }
 
 /// [`of_matrix`] of integers, compiled once for all types of them.
-fn of_integers(slots: &Arc<SlotRing>, matrix: Matrix<u64>, spec: &MatrixSpec) -> Result<MatrixPlan> {
-    of_matrix(slots, matrix, spec)
+fn of_integers(slot_ring: &Arc<SlotRing>, matrix: Matrix<u64>, spec: &MatrixSpec) -> Result<MatrixPlan> {
+    of_matrix(slot_ring, matrix, spec)
 }
 
 /// [`of_matrix`] of complex numbers, compiled once for all types that become such.

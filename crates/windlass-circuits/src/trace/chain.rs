@@ -106,12 +106,12 @@ impl TraceChain {
     /// Frobenius acts trivially: see [`Self::needs_integers`] (else
     /// [`crate::LinearMap::matmul_1d`] with the all-ones matrix). Errors:
     /// [`Error::OutOfRange`] if there is no such dimension.
-    pub fn dimension(slots: &SlotRing, dimension: usize) -> Result<Self> {
-        let dimensions = slots.hypercube().dimensions();
+    pub fn dimension(slot_ring: &SlotRing, dimension: usize) -> Result<Self> {
+        let dimensions = slot_ring.hypercube().dimensions();
         Limits::below(dimensions.len()).check("the dimension", dimension)?;
         let line = &dimensions[dimension];
-        let chain = Self::powers(slots.m(), line.generator, line.size as u64)?;
-        Ok(Self { order: Some(Arc::clone(slots.hypercube())), needs_integers: !line.good, ..chain })
+        let chain = Self::powers(slot_ring.m(), line.generator, line.size as u64)?;
+        Ok(Self { order: Some(Arc::clone(slot_ring.hypercube())), needs_integers: !line.good, ..chain })
     }
 
     /// Sums at a distance along a dimension: the slot with coordinate e becomes `Σ_{i<count}` of
@@ -121,8 +121,8 @@ impl TraceChain {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if there is no such dimension, or for no terms.
-    pub fn window_along(slots: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
-        Self::shifts_along(slots, dimension, -(stride as i64), count)
+    pub fn window_along(slot_ring: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
+        Self::shifts_along(slot_ring, dimension, -(stride as i64), count)
     }
 
     /// Copies along a dimension: [`Self::window_along`] in the other direction. The slot with
@@ -135,14 +135,14 @@ impl TraceChain {
     ///
     /// # Errors
     /// As [`Self::window_along`].
-    pub fn copies_along(slots: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
-        Self::shifts_along(slots, dimension, stride as i64, count)
+    pub fn copies_along(slot_ring: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
+        Self::shifts_along(slot_ring, dimension, stride as i64, count)
     }
 
-    fn shifts_along(slots: &SlotRing, dimension: usize, shift: i64, count: usize) -> Result<Self> {
-        let cube = slots.hypercube();
+    fn shifts_along(slot_ring: &SlotRing, dimension: usize, shift: i64, count: usize) -> Result<Self> {
+        let cube = slot_ring.hypercube();
         Limits::below(cube.dimensions().len()).check("the dimension", dimension)?;
-        let chain = Self::powers(slots.m(), cube.generator_power(dimension, shift), count as u64)?;
+        let chain = Self::powers(slot_ring.m(), cube.generator_power(dimension, shift), count as u64)?;
         Ok(Self { order: Some(Arc::clone(cube)), ..chain })
     }
 
@@ -177,18 +177,18 @@ impl TraceChain {
     ///
     /// # Errors
     /// None for a valid slot ring.
-    pub fn total(slots: &SlotRing) -> Result<Self> {
-        let start = Self::new(slots.m(), [])?;
-        (0..slots.hypercube().dimensions().len())
-            .try_fold(start, |chain, dimension| chain.then(&Self::dimension(slots, dimension)?))
+    pub fn total(slot_ring: &SlotRing) -> Result<Self> {
+        let start = Self::new(slot_ring.m(), [])?;
+        (0..slot_ring.hypercube().dimensions().len())
+            .try_fold(start, |chain, dimension| chain.then(&Self::dimension(slot_ring, dimension)?))
     }
 
     /// The trace `E → Z_{p^r}` on every slot: `Σ_{f<d} σ^f` (Halevi–Shoup 2018, §8).
     ///
     /// # Errors
     /// None for a valid slot ring.
-    pub fn field_trace(slots: &SlotRing) -> Result<Self> {
-        Self::powers(slots.m(), slots.prime(), slots.degree() as u64)
+    pub fn field_trace(slot_ring: &SlotRing) -> Result<Self> {
+        Self::powers(slot_ring.m(), slot_ring.prime(), slot_ring.degree() as u64)
     }
 
     /// Coefficient selection (Chen–Han 2018, Appendix A.1): `Σ a_i·X^i` becomes step·Σ

@@ -47,14 +47,14 @@ pub fn replicate<E: Evaluator>(
 /// # Errors
 /// [`Error::OutOfRange`] if there is no such dimension, or for a number of groups outside
 /// 1..=⌈log2 D⌉.
-pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
-    let dimensions = slots.hypercube().dimensions();
+pub fn running_sum_maps(slot_ring: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
+    let dimensions = slot_ring.hypercube().dimensions();
     Limits::below(dimensions.len()).check("the dimension", dimension)?;
     let line = &dimensions[dimension];
     shift_radices(line.size, groups)?
         .into_iter()
         .map(|(stride, radix)| {
-            LinearMap::matmul_1d(slots, dimension, |_, row, column| {
+            LinearMap::matmul_1d(slot_ring, dimension, |_, row, column| {
                 u64::from(row >= column && (row - column) % stride == 0 && (row - column) / stride < radix)
             })
         })

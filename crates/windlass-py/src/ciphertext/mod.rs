@@ -13,10 +13,10 @@ use windlass::schemes::{Ciphertext, ckks};
 use windlass::wire::{CiphertextList, Stored};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::array_layout::ArrayLayout;
 use crate::either::on_kind;
 use crate::error::{of_file, plain};
 use crate::handle::ServerKind;
-use crate::layout::Layout;
 use crate::runtime::quick;
 use crate::server::PyServer;
 use crate::setting::PyContext;
@@ -256,7 +256,7 @@ impl PyCiphertext {
         }
         let each = self.layout.rows / outer;
         let rows: Vec<usize> = chosen.iter().flat_map(|&place| place * each..(place + 1) * each).collect();
-        let layout = Layout { dims, rows: rows.len(), length: self.layout.length };
+        let layout = ArrayLayout { dims, rows: rows.len(), length: self.layout.length };
         let parts = self.parts.rows(self.chunks(), &rows);
         Ok(self.result(parts, layout, self.numbers, self.clean).with_spread(self.spread))
     }

@@ -2,11 +2,11 @@
 
 use pyo3::prelude::*;
 
+use crate::array_layout::in_words;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::error::plain;
 use crate::for_circuits::NumpyPolynomial;
 use crate::function_recipe::{RealRecipe, recipe};
-use crate::layout::in_words;
 use crate::natural::Natural;
 use crate::numbers::{Slice, values};
 use crate::setting::PyContext;

@@ -10,12 +10,12 @@ use crate::answer::Part;
 use crate::error::{Error, Result};
 use crate::evaluate::TOGETHER;
 use crate::expand::expand;
-use crate::pair::Pair;
 use crate::query::Seeded;
 use crate::query_name::QueryName;
 use crate::setting::{N, PRIMES};
 use crate::switch::U32Keys;
 use crate::tiles::{Tile, scan_all};
+use crate::u32_ciphertext::U32Ciphertext;
 
 /// Some encrypted vectors of one client.
 #[derive(Debug, Clone)]
@@ -149,15 +149,15 @@ impl SearchServer {
         let keys = U32Keys::new(setting, keys, layout.depth())?;
         let all = vec![true; layout.rows];
         let expanded = |seeded: &Seeded| expand(setting, &keys, seeded.expand(setting), &all);
-        let rows = ciphertexts.par_iter().map(expanded).collect::<Result<Vec<Vec<Pair>>>>()?;
-        Tile::new(setting, &rows.into_iter().flatten().collect::<Vec<Pair>>())
+        let rows = ciphertexts.par_iter().map(expanded).collect::<Result<Vec<Vec<U32Ciphertext>>>>()?;
+        Tile::new(setting, &rows.into_iter().flatten().collect::<Vec<U32Ciphertext>>())
     }
 
     /// The scores of every column for some queries.
     fn scan(&self, tiles: &[Tile]) -> Result<Vec<Vec<Part>>> {
         let (setting, shape) = (self.table.setting(), self.shape());
         let scanned = scan_all(setting, &self.table.segments(), 0..shape.columns(), tiles)?;
-        let part = |(column, scores): (usize, Pair)| {
+        let part = |(column, scores): (usize, U32Ciphertext)| {
             Part::with_addends(setting, shape.message_bits, self.table.places(column), scores)
         };
         Ok(scanned.map(|columns| columns.into_par_iter().enumerate().map(part).collect()).collect())

@@ -100,13 +100,13 @@ impl ClearCiphertext {
 
 impl Clear {
     /// A mock that has every key.
-    pub fn new(slots: &Arc<SlotRing>) -> Self {
-        Self { slot_ring: Arc::clone(slots), keys: None, relinearisation: true, counters: Counters::default() }
+    pub fn new(slot_ring: &Arc<SlotRing>) -> Self {
+        Self { slot_ring: Arc::clone(slot_ring), keys: None, relinearisation: true, counters: Counters::default() }
     }
 
     /// A mock that has keys for only these automorphisms.
-    pub fn with_keys(slots: &Arc<SlotRing>, keys: impl IntoIterator<Item = u64>) -> Self {
-        Self { keys: Some(keys.into_iter().collect()), ..Self::new(slots) }
+    pub fn with_keys(slot_ring: &Arc<SlotRing>, keys: impl IntoIterator<Item = u64>) -> Self {
+        Self { keys: Some(keys.into_iter().collect()), ..Self::new(slot_ring) }
     }
 
     /// The same mock without a relinearisation key: products of ciphertexts are refused.

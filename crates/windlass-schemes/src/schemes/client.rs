@@ -135,9 +135,9 @@ pub struct Decryptor {
 
 impl Decryptor {
     /// A decryptor for one scheme, plaintext ring and key.
-    pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, key: Arc<SecretKey>) -> Self {
-        let noise = NoiseModel::new(key.context().params(), slots.modulus().value());
-        Self { scheme, key, slot_ring: Arc::clone(slots), noise }
+    pub fn new(scheme: Scheme, slot_ring: &Arc<SlotRing>, key: Arc<SecretKey>) -> Self {
+        let noise = NoiseModel::new(key.context().params(), slot_ring.modulus().value());
+        Self { scheme, key, slot_ring: Arc::clone(slot_ring), noise }
     }
 
     /// A fresh secret-key encryption at `level` of an element of the plaintext ring, modulo p^r or

@@ -146,9 +146,9 @@ impl Context {
         Self::over(params, &Arc::new(slots), isa, Some(spec))
     }
 
-    fn over(params: Params, slots: &Arc<SlotRing>, isa: Isa, bootstrapping: Option<BootstrapSpec>) -> Result<Self> {
+    fn over(params: Params, slot_ring: &Arc<SlotRing>, isa: Isa, bootstrapping: Option<BootstrapSpec>) -> Result<Self> {
         let rlwe = RlweContext::with_isa(params.rlwe().clone(), isa)?;
-        let files = WireContext::new(&rlwe, slots, params.scheme());
+        let files = WireContext::new(&rlwe, slot_ring, params.scheme());
         Ok(Self::of(ExactSetting { params, files, bootstrapping }))
     }
 

@@ -107,8 +107,8 @@ impl KeyRequest {
     /// assert_eq!(client.decrypt(&answer)?[..3], [1, 2, 3]);
     /// # Ok::<(), windlass::Error>(())
     /// ```
-    pub fn whole_ring(strategy: KeyStrategy, slots: &SlotRing) -> Self {
-        Self::none(format!("a ring with {strategy} keys")).with_galois(strategy.of_ring(slots.hypercube()))
+    pub fn whole_ring(strategy: KeyStrategy, slot_ring: &SlotRing) -> Self {
+        Self::none(format!("a ring with {strategy} keys")).with_galois(strategy.of_ring(slot_ring.hypercube()))
     }
 
     /// This request with the relinearisation key for every level added.

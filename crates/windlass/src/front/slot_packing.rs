@@ -64,27 +64,27 @@ impl SlotPacking {
     ///
     /// # Errors
     /// [`Error::Unplannable`] if slots have degree 1, where packing gains nothing.
-    pub fn new(slots: &Arc<SlotRing>) -> Result<Self> {
-        Self::with_spec(slots, &PlanSpec::default())
+    pub fn new(slot_ring: &Arc<SlotRing>) -> Result<Self> {
+        Self::with_spec(slot_ring, &PlanSpec::default())
     }
 
     /// As [`Self::new`]; `spec` sets the strategy and the number of keys for unpacking.
     ///
     /// # Errors
     /// As [`Self::new`] and [`LinearPlan::for_grid`].
-    pub fn with_spec(slots: &Arc<SlotRing>, spec: &PlanSpec) -> Result<Self> {
-        let (galois, d) = (slots.galois(), slots.degree());
+    pub fn with_spec(slot_ring: &Arc<SlotRing>, spec: &PlanSpec) -> Result<Self> {
+        let (galois, d) = (slot_ring.galois(), slot_ring.degree());
         if d == 1 {
             let reason = "a slot of degree 1 holds one integer, so a second one does not fit".into();
             return Err(Error::Unplannable { strategy: "packing of slots".into(), reason });
         }
-        let packing = Packing::normal(slots);
+        let packing = Packing::normal(slot_ring);
         let (_, dual) = galois.normal_element();
         let trace = |k: usize, j: u64| galois.trace(&galois.mul(&galois.frobenius(&dual, k), &galois.zeta_power(j)));
         Ok(Self {
-            slot_ring: Arc::clone(slots),
-            packing: LinearPlan::for_grid(&packing.packing_grid(slots)?, &PlanSpec::default())?,
-            unpacking: LinearPlan::for_grid(&packing.unpacking_grid(slots)?, spec)?,
+            slot_ring: Arc::clone(slot_ring),
+            packing: LinearPlan::for_grid(&packing.packing_grid(slot_ring)?, &PlanSpec::default())?,
+            unpacking: LinearPlan::for_grid(&packing.unpacking_grid(slot_ring)?, spec)?,
             basis: packing.basis().to_vec(),
             traces: (0..d).map(|k| (0..d as u64).map(|j| trace(k, j)).collect()).collect(),
         })

@@ -21,9 +21,9 @@ fn parties(context: &Context, circuit: &dyn NeedsKeys) -> (Client, Server) {
     context.generate_keys_from_seed([circuit], 5).unwrap()
 }
 
-fn input(slots: &Arc<SlotRing>) -> Plaintext {
-    let count = (slots.slots() * slots.degree()) as u64;
-    Plaintext::from_slots(slots, &(0..count).map(|i| i * i * 5 + 3 * i + 1).collect::<Vec<_>>()).unwrap()
+fn input(slot_ring: &Arc<SlotRing>) -> Plaintext {
+    let count = (slot_ring.slots() * slot_ring.degree()) as u64;
+    Plaintext::from_slots(slot_ring, &(0..count).map(|i| i * i * 5 + 3 * i + 1).collect::<Vec<_>>()).unwrap()
 }
 
 #[test]

@@ -44,13 +44,13 @@ impl SlotTransform for Scaled {
         Ok(1)
     }
 
-    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+    fn evaluation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
         let entry = |row, column| if row == column { vec![self.factor] } else { Vec::new() };
-        Ok(Stages::of(vec![SlotMap::from_matrix(slots, entry)?]))
+        Ok(Stages::of(vec![SlotMap::from_matrix(slot_ring, entry)?]))
     }
 
-    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
-        self.evaluation(slots)
+    fn interpolation(&self, slot_ring: &Arc<SlotRing>) -> Result<Stages> {
+        self.evaluation(slot_ring)
     }
 }
 

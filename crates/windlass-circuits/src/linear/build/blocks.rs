@@ -96,17 +96,17 @@ impl<'a> Linearised<'a> {
 
 /// The map whose block at (row slot, column slot) is written into a zeroed buffer of `d²` entries.
 pub(super) fn from_blocks(
-    slots: &Arc<SlotRing>,
+    slot_ring: &Arc<SlotRing>,
     candidates: &[u64],
     block: impl Fn(usize, usize, &mut [u64]) + Sync,
 ) -> Result<LinearMap> {
-    let (m, d, units) = (slots.m(), slots.degree(), SlotUnits::of(slots));
-    let modulus = slots.modulus();
-    let linearised = Linearised::of(slots.galois());
+    let (m, d, units) = (slot_ring.m(), slot_ring.degree(), SlotUnits::of(slot_ring));
+    let modulus = slot_ring.modulus();
+    let linearised = Linearised::of(slot_ring.galois());
     let terms: Vec<Vec<(u64, Plaintext)>> = candidates
         .par_iter()
         .map(|&t| {
-            let mut values = vec![vec![0u64; slots.slots() * d]; d];
+            let mut values = vec![vec![0u64; slot_ring.slots() * d]; d];
             let mut buffer: Block = vec![0; d * d];
             for (row, column) in units.pairs(m, t) {
                 buffer.fill(0);
@@ -123,13 +123,13 @@ pub(super) fn from_blocks(
                 .enumerate()
                 .filter(|(_, values)| values.iter().any(|&x| x != 0))
                 .map(|(f, values)| {
-                    let frobenius = power_mod(slots.prime(), f as u64, m);
-                    Ok((t * frobenius % m, Plaintext::from_slots(slots, values)?.recognised()))
+                    let frobenius = power_mod(slot_ring.prime(), f as u64, m);
+                    Ok((t * frobenius % m, Plaintext::from_slots(slot_ring, values)?.recognised()))
                 })
                 .collect::<Result<_>>()
         })
         .collect::<Result<_>>()?;
-    LinearMap::from_terms(slots, terms.into_iter().flatten())
+    LinearMap::from_terms(slot_ring, terms.into_iter().flatten())
 }
 
 impl LinearMap {
@@ -141,12 +141,12 @@ impl LinearMap {
     /// not zero (d² products in `E` for d above 48), and at most `d(2D−1)` encodings. Errors:
     /// [`windlass_schemes::Error::OutOfRange`] if there is no such dimension.
     pub fn block_matmul_1d(
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         dimension: usize,
         block: impl Fn(usize, usize, usize, &mut [u64]) + Sync,
     ) -> Result<Self> {
-        let line = Line::of(slots, dimension)?;
-        from_blocks(slots, &quotients(slots, &[dimension]), |row, column, out| {
+        let line = Line::of(slot_ring, dimension)?;
+        from_blocks(slot_ring, &quotients(slot_ring, &[dimension]), |row, column, out| {
             if let Some((hypercolumn, row, column)) = line.on_one(row, column) {
                 block(hypercolumn, row, column, out);
             }
@@ -155,9 +155,12 @@ impl LinearMap {
 
     /// `BlockMatMulFull`: an `ℓ × ℓ` matrix of Z_{p^r}-linear maps on `E`: any Z_{p^r}-linear map
     /// of `R/(p^r)` (§7).
-    pub fn block_matmul_full(slots: &Arc<SlotRing>, block: impl Fn(usize, usize, &mut [u64]) + Sync) -> Result<Self> {
-        let dimensions: Vec<usize> = (0..slots.hypercube().dimensions().len()).collect();
-        from_blocks(slots, &quotients(slots, &dimensions), block)
+    pub fn block_matmul_full(
+        slot_ring: &Arc<SlotRing>,
+        block: impl Fn(usize, usize, &mut [u64]) + Sync,
+    ) -> Result<Self> {
+        let dimensions: Vec<usize> = (0..slot_ring.hypercube().dimensions().len()).collect();
+        from_blocks(slot_ring, &quotients(slot_ring, &dimensions), block)
     }
 }
 

@@ -24,10 +24,10 @@ impl LinearMap {
     /// dimension: each diagonal). Errors: [`Error::OutOfRange`] for a row or column that is no
     /// slot.
     pub fn from_sparse<T: Integer>(
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         entries: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
-        from_residues(slots, &mut residues(slots, entries))
+        from_residues(slot_ring, &mut residues(slot_ring, entries))
     }
 
     /// A dense matrix, `matrix[row][column]`, on the first slots: slot `i` of the result is `Σ_k
@@ -36,36 +36,36 @@ impl LinearMap {
     ///
     /// Errors: [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for
     /// too many rows or columns.
-    pub fn from_dense<T: Integer>(slots: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
+    pub fn from_dense<T: Integer>(slot_ring: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
         check_rectangular(matrix)?;
-        Self::from_sparse(slots, dense_entries(matrix))
+        Self::from_sparse(slot_ring, dense_entries(matrix))
     }
 
     /// A banded matrix on all slots: `entry(row, column)` where `column − row` lies in
     /// `−lower..=upper`, zeros elsewhere.
     pub fn banded<T: Integer>(
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         lower: usize,
         upper: usize,
         entry: impl Fn(usize, usize) -> T,
     ) -> Result<Self> {
-        let (count, entry) = (slots.slots(), &entry);
+        let (count, entry) = (slot_ring.slots(), &entry);
         let columns = |row: usize| row.saturating_sub(lower)..row.saturating_add(upper).saturating_add(1).min(count);
         let row = |row: usize| columns(row).map(move |column| (row, column, entry(row, column)));
-        Self::from_sparse(slots, (0..count).flat_map(row))
+        Self::from_sparse(slot_ring, (0..count).flat_map(row))
     }
 
     /// The diagonal matrix with these integers, one for each slot, and zeros after them.
     ///
     /// Errors: [`Error::ShapeMismatch`] for more integers than slots.
-    pub fn from_diagonal<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
-        Ok(Self::diagonal(&Plaintext::from_integers(slots, values)?))
+    pub fn from_diagonal<T: Integer>(slot_ring: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        Ok(Self::diagonal(&Plaintext::from_integers(slot_ring, values)?))
     }
 
     /// The projection onto the chosen slots: they stay, the others become 0.
-    pub fn mask(slots: &Arc<SlotRing>, chosen: impl Fn(usize) -> bool) -> Result<Self> {
-        let values: Vec<u64> = (0..slots.slots()).map(|slot| u64::from(chosen(slot))).collect();
-        Self::from_diagonal(slots, &values)
+    pub fn mask(slot_ring: &Arc<SlotRing>, chosen: impl Fn(usize) -> bool) -> Result<Self> {
+        let values: Vec<u64> = (0..slot_ring.slots()).map(|slot| u64::from(chosen(slot))).collect();
+        Self::from_diagonal(slot_ring, &values)
     }
 
     /// The Toeplitz matrix on all slots with entry `first_column[i − k]` on and below the diagonal
@@ -74,13 +74,13 @@ impl LinearMap {
     ///
     /// Convolution with a kernel `c` is `toeplitz(slots, &c, &[])`. Errors: [`Error::OutOfRange`]
     /// for lists longer than ℓ.
-    pub fn toeplitz<T: Integer>(slots: &Arc<SlotRing>, first_column: &[T], first_row: &[T]) -> Result<Self> {
-        Limits::at_most(slots.slots()).check("entries of the first column", first_column.len())?;
-        Limits::at_most(slots.slots()).check("entries of the first row", first_row.len())?;
+    pub fn toeplitz<T: Integer>(slot_ring: &Arc<SlotRing>, first_column: &[T], first_row: &[T]) -> Result<Self> {
+        Limits::at_most(slot_ring.slots()).check("entries of the first column", first_column.len())?;
+        Limits::at_most(slot_ring.slots()).check("entries of the first row", first_row.len())?;
         let (lower, upper) = (first_column.len().saturating_sub(1), first_row.len().saturating_sub(1));
-        let modulus = slots.modulus();
+        let modulus = slot_ring.modulus();
         let at = |list: &[T], index: usize| list.get(index).map_or(0, |value| value.residue(modulus));
-        Self::banded(slots, lower, upper, |row, column| {
+        Self::banded(slot_ring, lower, upper, |row, column| {
             if row >= column { at(first_column, row - column) } else { at(first_row, column - row) }
         })
     }
@@ -90,11 +90,11 @@ impl LinearMap {
     ///
     /// One automorphism for each entry of the kernel that is not zero (two in a bad dimension).
     /// Errors: [`Error::OutOfRange`] if there is no such dimension, or for a kernel longer than it.
-    pub fn convolution_1d<T: Integer>(slots: &Arc<SlotRing>, dimension: usize, kernel: &[T]) -> Result<Self> {
-        let modulus = slots.modulus();
-        let size = dimension_size(slots, dimension)?;
+    pub fn convolution_1d<T: Integer>(slot_ring: &Arc<SlotRing>, dimension: usize, kernel: &[T]) -> Result<Self> {
+        let modulus = slot_ring.modulus();
+        let size = dimension_size(slot_ring, dimension)?;
         Limits::at_most(size).check("entries of the kernel", kernel.len())?;
-        Self::matmul_1d(slots, dimension, |_, row, column| {
+        Self::matmul_1d(slot_ring, dimension, |_, row, column| {
             kernel.get((row + size - column) % size).map_or(0, |value| value.residue(modulus))
         })
     }
@@ -103,9 +103,9 @@ impl LinearMap {
     ///
     /// Errors: [`Error::ShapeMismatch`] unless there is one source for each slot,
     /// [`Error::OutOfRange`] if one is no slot or occurs twice.
-    pub fn permutation<T: Integer>(slots: &Arc<SlotRing>, source: &[T]) -> Result<Self> {
+    pub fn permutation<T: Integer>(slot_ring: &Arc<SlotRing>, source: &[T]) -> Result<Self> {
         const WHAT: &str = "a source of a permutation";
-        let count = slots.slots();
+        let count = slot_ring.slots();
         if source.len() != count {
             return Err(Error::ShapeMismatch { what: "sources of a permutation", expected: count, got: source.len() });
         }
@@ -118,7 +118,7 @@ impl LinearMap {
             }
             entries.push((row, column, 1));
         }
-        Self::from_sparse(slots, entries)
+        Self::from_sparse(slot_ring, entries)
     }
 }
 
@@ -129,12 +129,12 @@ impl LinearGrid {
     ///
     /// Errors: [`Error::OutOfRange`] for an entry outside `height × width`, or an empty matrix.
     pub fn from_sparse<T: Integer>(
-        slots: &Arc<SlotRing>,
+        slot_ring: &Arc<SlotRing>,
         height: usize,
         width: usize,
         entries: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
-        grid_from_residues(slots, (height, width), &mut residues(slots, entries))
+        grid_from_residues(slot_ring, (height, width), &mut residues(slot_ring, entries))
     }
 
     /// A dense matrix `matrix[row][column]` over Z_{p^r} of any size, laid out as in
@@ -142,9 +142,9 @@ impl LinearGrid {
     ///
     /// Errors: [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for an
     /// empty matrix.
-    pub fn from_dense<T: Integer>(slots: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
+    pub fn from_dense<T: Integer>(slot_ring: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
         let width = check_rectangular(matrix)?;
-        Self::from_sparse(slots, matrix.len(), width, dense_entries(matrix))
+        Self::from_sparse(slot_ring, matrix.len(), width, dense_entries(matrix))
     }
 }
 
@@ -152,17 +152,17 @@ impl LinearGrid {
 type Entry = (usize, usize, u64);
 
 fn residues<T: Integer>(
-    slots: &SlotRing,
+    slot_ring: &SlotRing,
     entries: impl IntoIterator<Item = (usize, usize, T)>,
 ) -> impl Iterator<Item = Entry> {
-    let modulus = slots.modulus();
+    let modulus = slot_ring.modulus();
     entries.into_iter().map(move |(row, column, value)| (row, column, value.residue(modulus)))
 }
 
 /// [`LinearMap::from_sparse`], compiled once for all types of integers and of iterators.
-fn from_residues(slots: &Arc<SlotRing>, entries: &mut dyn Iterator<Item = Entry>) -> Result<LinearMap> {
-    let (m, count, modulus) = (slots.m(), slots.slots(), slots.modulus());
-    let cube = slots.hypercube();
+fn from_residues(slot_ring: &Arc<SlotRing>, entries: &mut dyn Iterator<Item = Entry>) -> Result<LinearMap> {
+    let (m, count, modulus) = (slot_ring.m(), slot_ring.slots(), slot_ring.modulus());
+    let cube = slot_ring.hypercube();
     let units: Vec<u64> = (0..count).map(|j| cube.evaluation_exponent(j)).collect();
     let mut diagonals: HashMap<u64, Vec<u64>> = HashMap::new();
     for (row, column, value) in entries {
@@ -176,19 +176,19 @@ fn from_residues(slots: &Arc<SlotRing>, entries: &mut dyn Iterator<Item = Entry>
     }
     let terms: Vec<(u64, Plaintext)> = diagonals
         .into_par_iter()
-        .map(|(t, values)| Ok((t, Plaintext::from_integers(slots, &values)?)))
+        .map(|(t, values)| Ok((t, Plaintext::from_integers(slot_ring, &values)?)))
         .collect::<Result<_>>()?;
-    LinearMap::from_terms(slots, terms)
+    LinearMap::from_terms(slot_ring, terms)
 }
 
 /// [`LinearGrid::from_sparse`], compiled once for all types of integers and of iterators.
 fn grid_from_residues(
-    slots: &Arc<SlotRing>,
+    slot_ring: &Arc<SlotRing>,
     (height, width): (usize, usize),
     entries: &mut dyn Iterator<Item = Entry>,
 ) -> Result<LinearGrid> {
-    let count = slots.slots();
-    let mut grid = LinearGrid::zero(slots, height.div_ceil(count), width.div_ceil(count))?;
+    let count = slot_ring.slots();
+    let mut grid = LinearGrid::zero(slot_ring, height.div_ceil(count), width.div_ceil(count))?;
     let mut parts: BTreeMap<(usize, usize), Vec<Entry>> = BTreeMap::new();
     for (row, column, value) in entries {
         Limits::below(height).check("the row of an entry", row)?;
@@ -196,7 +196,7 @@ fn grid_from_residues(
         parts.entry((row / count, column / count)).or_default().push((row % count, column % count, value));
     }
     for ((row, column), entries) in parts {
-        grid.set(row, column, LinearMap::from_sparse(slots, entries)?)?;
+        grid.set(row, column, LinearMap::from_sparse(slot_ring, entries)?)?;
     }
     Ok(grid)
 }

@@ -15,8 +15,8 @@ impl LinearMap {
     /// into a zeroed buffer; it takes the coefficients of an element of `E` to those of its image.
     ///
     /// At most d automorphisms, the powers of Frobenius. Cost: d² products in `E` for each slot.
-    pub fn slotwise(slots: &Arc<SlotRing>, matrix: impl Fn(usize, &mut [u64]) + Sync) -> Result<Self> {
-        from_blocks(slots, &[1], |row, column, out| {
+    pub fn slotwise(slot_ring: &Arc<SlotRing>, matrix: impl Fn(usize, &mut [u64]) + Sync) -> Result<Self> {
+        from_blocks(slot_ring, &[1], |row, column, out| {
             if row == column {
                 matrix(row, out);
             }
@@ -25,8 +25,8 @@ impl LinearMap {
 
     /// The coefficient of ζ^index of every slot, as an integer: the projection `E → Z_{p^r}` for
     /// index 0 (§8's π). Errors: [`windlass_schemes::Error::OutOfRange`] unless `index < d`.
-    pub fn coefficient(slots: &Arc<SlotRing>, index: usize) -> Result<Self> {
-        Limits::below(slots.degree()).check("the index of a coefficient", index)?;
-        Self::slotwise(slots, |_, out| out[index] = 1)
+    pub fn coefficient(slot_ring: &Arc<SlotRing>, index: usize) -> Result<Self> {
+        Limits::below(slot_ring.degree()).check("the index of a coefficient", index)?;
+        Self::slotwise(slot_ring, |_, out| out[index] = 1)
     }
 }

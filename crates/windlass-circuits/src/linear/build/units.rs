@@ -15,8 +15,8 @@ pub(super) struct SlotUnits {
 }
 
 impl SlotUnits {
-    pub fn of(slots: &SlotRing) -> Self {
-        let units: Vec<u64> = (0..slots.slots()).map(|j| slots.hypercube().evaluation_exponent(j)).collect();
+    pub fn of(slot_ring: &SlotRing) -> Self {
+        let units: Vec<u64> = (0..slot_ring.slots()).map(|j| slot_ring.hypercube().evaluation_exponent(j)).collect();
         let slot_of = units.iter().enumerate().map(|(j, &u)| (u, j)).collect();
         Self { units, slot_of }
     }
@@ -31,11 +31,11 @@ impl SlotUnits {
 }
 
 /// The quotients `u_{j'}/u_j` of slots that differ only on the given dimensions.
-pub(super) fn quotients(slots: &SlotRing, dimensions: &[usize]) -> Vec<u64> {
-    let m = slots.m();
+pub(super) fn quotients(slot_ring: &SlotRing, dimensions: &[usize]) -> Vec<u64> {
+    let m = slot_ring.m();
     let mut set = BTreeSet::from([1]);
     for &s in dimensions {
-        let dimension = &slots.hypercube().dimensions()[s];
+        let dimension = &slot_ring.hypercube().dimensions()[s];
         let inverse = inverse_mod(dimension.generator % m, m);
         let powers: Vec<u64> = (0..dimension.size as u64)
             .flat_map(|e| [power_mod(dimension.generator, e, m), power_mod(inverse, e, m)])
@@ -53,13 +53,13 @@ pub(super) struct Line {
 
 impl Line {
     /// Errors: [`windlass_schemes::Error::OutOfRange`] if there is no such dimension.
-    pub(super) fn of(slots: &SlotRing, dimension: usize) -> Result<Self> {
-        let dimensions = slots.hypercube().dimensions();
+    pub(super) fn of(slot_ring: &SlotRing, dimension: usize) -> Result<Self> {
+        let dimensions = slot_ring.hypercube().dimensions();
         Limits::below(dimensions.len()).check("the dimension", dimension)?;
         let mut seen: HashMap<Vec<usize>, usize> = HashMap::new();
         let (mut coordinate, mut hypercolumn) = (Vec::new(), Vec::new());
-        for j in 0..slots.slots() {
-            let mut coordinates = slots.hypercube().coordinates(j);
+        for j in 0..slot_ring.slots() {
+            let mut coordinates = slot_ring.hypercube().coordinates(j);
             coordinate.push(std::mem::take(&mut coordinates[dimension]));
             let next = seen.len();
             hypercolumn.push(*seen.entry(coordinates).or_insert(next));
@@ -75,7 +75,7 @@ impl Line {
 }
 
 /// The size of a dimension, checked.
-pub(super) fn dimension_size(slots: &SlotRing, dimension: usize) -> Result<usize> {
-    Line::of(slots, dimension)?;
-    Ok(slots.hypercube().dimensions()[dimension].size)
+pub(super) fn dimension_size(slot_ring: &SlotRing, dimension: usize) -> Result<usize> {
+    Line::of(slot_ring, dimension)?;
+    Ok(slot_ring.hypercube().dimensions()[dimension].size)
 }

@@ -32,12 +32,12 @@ pub struct Axes {
 
 impl Axes {
     /// The coordinates that belong to a slot ring's hypercube. Cost: one pass over Z_m^*.
-    pub fn of(slots: &SlotRing) -> Self {
-        let dimensions = slots.hypercube().dimensions();
+    pub fn of(slot_ring: &SlotRing) -> Self {
+        let dimensions = slot_ring.hypercube().dimensions();
         let mut axes: Vec<Axis> =
             dimensions.iter().map(|s| Axis { generator: s.generator, size: s.size, frobenius: false }).collect();
-        axes.push(Axis { generator: slots.prime() % slots.m(), size: slots.degree(), frobenius: true });
-        Self::new(slots.m(), axes)
+        axes.push(Axis { generator: slot_ring.prime() % slot_ring.m(), size: slot_ring.degree(), frobenius: true });
+        Self::new(slot_ring.m(), axes)
     }
 
     /// Panics if the axes do not give every unit exactly once: a hypercube promises that they do.

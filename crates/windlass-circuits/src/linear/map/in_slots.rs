@@ -112,14 +112,14 @@ impl LinearMap<InSlots> {
     /// Slot j of θ_t(α) is `α(ζ^{u_j·t})`, u_j the exponent of slot j: so an entry at (row j,
     /// column j', Frobenius power f) belongs in slot j of the constant of `t = u_{j'}·p^f/u_j`.
     #[doc(hidden)]
-    pub fn from_rows(slots: &Arc<SlotRing>, entries: impl Fn(usize, &mut dyn FnMut(usize, usize, &[u64]))) -> Self {
-        let (m, d) = (slots.m(), slots.degree());
-        let (cube, modulus) = (slots.hypercube(), slots.modulus());
-        let exponents: Vec<u64> = (0..slots.slots()).map(|j| cube.evaluation_exponent(j)).collect();
+    pub fn from_rows(slot_ring: &Arc<SlotRing>, entries: impl Fn(usize, &mut dyn FnMut(usize, usize, &[u64]))) -> Self {
+        let (m, d) = (slot_ring.m(), slot_ring.degree());
+        let (cube, modulus) = (slot_ring.hypercube(), slot_ring.modulus());
+        let exponents: Vec<u64> = (0..slot_ring.slots()).map(|j| cube.evaluation_exponent(j)).collect();
         let frobenius: Vec<u64> =
             std::iter::successors(Some(1 % m), |&t| Some(t * (cube.prime() % m) % m)).take(d).collect();
         let mut terms: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        for row in 0..slots.slots() {
+        for row in 0..slot_ring.slots() {
             let back = cube.element(row);
             entries(row, &mut |column, f, value| {
                 if value.iter().any(|&x| x != 0) {
@@ -130,7 +130,7 @@ impl LinearMap<InSlots> {
                 }
             });
         }
-        Self::from_terms(&InSlots(Arc::clone(slots)), terms).expect("slots of residues, and units")
+        Self::from_terms(&InSlots(Arc::clone(slot_ring)), terms).expect("slots of residues, and units")
     }
 
     /// The E-linear map with this matrix: `entry(row, column)` gives the coefficients of an element
@@ -140,8 +140,8 @@ impl LinearMap<InSlots> {
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] for more than d coefficients.
-    pub fn from_matrix(slots: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> Vec<u64>) -> Result<Self> {
-        let (count, d, modulus) = (slots.slots(), slots.degree(), slots.modulus());
+    pub fn from_matrix(slot_ring: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> Vec<u64>) -> Result<Self> {
+        let (count, d, modulus) = (slot_ring.slots(), slot_ring.degree(), slot_ring.modulus());
         let mut rows: Vec<Vec<(usize, Vec<u64>)>> = Vec::with_capacity(count);
         for row in 0..count {
             let mut filled = Vec::new();
@@ -157,7 +157,7 @@ impl LinearMap<InSlots> {
             }
             rows.push(filled);
         }
-        Ok(Self::from_rows(slots, |row, put| rows[row].iter().for_each(|(column, value)| put(*column, 0, value))))
+        Ok(Self::from_rows(slot_ring, |row, put| rows[row].iter().for_each(|(column, value)| put(*column, 0, value))))
     }
 
     /// The same map with encoded constants. Errors: what encoding reports.

@@ -133,11 +133,11 @@ impl CostModel {
 
 /// An element whose slots have nothing to do with each other, as those of a matrix: of one that
 /// repeats less is held, and it is prepared in a smaller ring.
-fn unrelated(slots: &Arc<SlotRing>) -> Result<Plaintext> {
-    let modulus = slots.modulus();
+fn unrelated(slot_ring: &Arc<SlotRing>) -> Result<Plaintext> {
+    let modulus = slot_ring.modulus();
     let value = |place: u64| modulus.reduce((place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
-    let values: Vec<u64> = (0..(slots.slots() * slots.degree()) as u64).map(value).collect();
-    Plaintext::from_slots(slots, &values)
+    let values: Vec<u64> = (0..(slot_ring.slots() * slot_ring.degree()) as u64).map(value).collect();
+    Plaintext::from_slots(slot_ring, &values)
 }
 
 /// The least time of a few runs, in milliseconds.

@@ -110,8 +110,8 @@ pub struct Folded<'a, E: Switching + ?Sized> {
 pub struct MapNorms(Vec<ckks::Operator>);
 
 impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
-    fn check_constants(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-        check_same_ring(slots, self.slot_ring(), operation)
+    fn check_constants(&self, slot_ring: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        check_same_ring(slot_ring, self.slot_ring(), operation)
     }
 
     fn any_level(&self) -> usize {

@@ -70,23 +70,23 @@ impl Constant {
 }
 
 impl Engine {
-    /// An evaluator over `keys`, for plaintexts of `slots`.
+    /// An evaluator over `keys`, for plaintexts of `slot_ring`.
     ///
     /// # Errors
     /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys;
     /// [`Error::OutOfRange`] when p is a prime of the modulus chain.
-    pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
+    pub fn new(scheme: Scheme, slot_ring: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
         let context = Arc::clone(keys.context());
-        if slots.m() != context.params().m() {
+        if slot_ring.m() != context.params().m() {
             return Err(Error::ContextMismatch {
                 operation: "engine",
                 left: format!("keys for m = {}", context.params().m()),
-                right: format!("slots for m = {}", slots.m()),
+                right: format!("slots for m = {}", slot_ring.m()),
             });
         }
-        context.params().check_plaintext_prime(slots.prime())?;
-        let rules = Arc::new(NoiseRules::new(context.params(), slots.prime(), slots.modulus().exponent()));
-        let (slot_ring, events) = (Arc::clone(slots), Arc::default());
+        context.params().check_plaintext_prime(slot_ring.prime())?;
+        let rules = Arc::new(NoiseRules::new(context.params(), slot_ring.prime(), slot_ring.modulus().exponent()));
+        let (slot_ring, events) = (Arc::clone(slot_ring), Arc::default());
         Ok(Self { context, slot_ring, scheme, rules, keys, refresher: None, events })
     }
 

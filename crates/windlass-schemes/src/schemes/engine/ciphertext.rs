@@ -165,20 +165,20 @@ impl Ciphertext {
     }
 
     /// Refuses a ciphertext of another context, scheme or prime, of a plaintext modulus above that
-    /// of `slots`, in another slot order, or of another key pair than `key` where that is known.
+    /// of `slot_ring`, in another slot order, or of another key pair than `key` where that is known.
     pub(crate) fn check(
         &self,
         operation: &'static str,
         context: &Arc<Context>,
         key: Option<KeyId>,
         scheme: Scheme,
-        slots: &SlotRing,
+        slot_ring: &SlotRing,
     ) -> Result<()> {
-        let modulus = slots.modulus();
+        let modulus = slot_ring.modulus();
         let plaintexts = self.prime == modulus.prime() && self.exponent <= modulus.exponent();
         if Arc::ptr_eq(&self.context, context) && self.scheme == scheme && plaintexts {
             check_same_keys(operation, key.unwrap_or(self.key), self.key)?;
-            return check_same_order(operation, slots.hypercube(), &self.hypercube);
+            return check_same_order(operation, slot_ring.hypercube(), &self.hypercube);
         }
         let describe = |context: &Context, scheme, prime: u64, exponent: u32| {
             format!("{scheme} {}, plaintext modulus {prime}^{exponent}", context.params().id())

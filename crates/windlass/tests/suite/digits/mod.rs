@@ -38,12 +38,12 @@ fn expected(spec: &DigitSpec, x: u64) -> u64 {
     rest.rem_euclid(p.pow(spec.exponent - spec.removed)) as u64
 }
 
-fn check(slots: &Arc<SlotRing>, removal: &DigitRemoval, inputs: &[u64]) {
-    let clear = Clear::new(slots);
-    for batch in inputs.chunks(slots.slots()) {
+fn check(slot_ring: &Arc<SlotRing>, removal: &DigitRemoval, inputs: &[u64]) {
+    let clear = Clear::new(slot_ring);
+    for batch in inputs.chunks(slot_ring.slots()) {
         let mut padded = batch.to_vec();
-        padded.resize(slots.slots(), 0);
-        let ct = clear.encrypt(&Plaintext::from_integers(slots, &padded).unwrap()).unwrap();
+        padded.resize(slot_ring.slots(), 0);
+        let ct = clear.encrypt(&Plaintext::from_integers(slot_ring, &padded).unwrap()).unwrap();
         let before = clear.counts().products;
         let image = removal.apply(&clear, &ct).unwrap();
         assert_eq!(clear.counts().products - before, removal.products(), "{}", removal.explain());

@@ -17,17 +17,17 @@ fn slots(m: u64, p: u64, r: u32) -> Arc<SlotRing> {
     Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap())
 }
 
-fn values(slots: &SlotRing) -> Vec<u64> {
-    let t = slots.modulus().value();
-    (0..slots.slots() as u64).map(|j| (j * j * 7 + 3 * j + 1) % t).collect()
+fn values(slot_ring: &SlotRing) -> Vec<u64> {
+    let t = slot_ring.modulus().value();
+    (0..slot_ring.slots() as u64).map(|j| (j * j * 7 + 3 * j + 1) % t).collect()
 }
 
 /// Sums over all slots at each place, over a hypercolumn at each place.
-fn sums(slots: &SlotRing, values: &[u64], dimension: Option<usize>) -> Vec<u64> {
-    let t = slots.modulus().value();
+fn sums(slot_ring: &SlotRing, values: &[u64], dimension: Option<usize>) -> Vec<u64> {
+    let t = slot_ring.modulus().value();
     let key = |j: usize| {
         dimension.map(|s| {
-            let mut coordinates = slots.hypercube().coordinates(j);
+            let mut coordinates = slot_ring.hypercube().coordinates(j);
             coordinates[s] = 0;
             coordinates
         })

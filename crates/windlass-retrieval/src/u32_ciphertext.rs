@@ -14,18 +14,18 @@ const WORDS: usize = 2 * PRIMES * N;
 /// Both parts of a ciphertext, phase c_0 + c_1·s, over the two primes of Q: `[part][prime][n]`
 /// values, canonical, in the order of [`Poly<Eval>`].
 #[derive(Debug)]
-pub struct Pair {
+pub struct U32Ciphertext {
     words: Words,
     pool: Arc<Pool>,
 }
 
-impl Drop for Pair {
+impl Drop for U32Ciphertext {
     fn drop(&mut self) {
         self.pool.give_back(std::mem::take(&mut self.words));
     }
 }
 
-impl Pair {
+impl U32Ciphertext {
     /// Unspecified residues, to be overwritten.
     pub fn unspecified(setting: &Setting) -> Self {
         let pool = Arc::clone(setting.buffer_pool());
@@ -130,7 +130,7 @@ impl Pair {
 
 /// A ciphertext by its coefficients.
 #[derive(Debug)]
-pub struct Coefficients(Pair);
+pub struct Coefficients(U32Ciphertext);
 
 impl Coefficients {
     /// Both rows of a part.
@@ -140,7 +140,7 @@ impl Coefficients {
 
     /// (X^{−k} − 1) times it, k < n: coefficients move down, those that leave come back negated.
     pub fn moved_difference(&self, setting: &Setting, k: usize) -> Self {
-        let moved = Pair::combined(setting, &self.0, &self.0, |index, out, [x, _]| {
+        let moved = U32Ciphertext::combined(setting, &self.0, &self.0, |index, out, [x, _]| {
             let q = setting.prime(index).value() as u32;
             let below = |sum: u32| sum.min(sum.wrapping_sub(q));
             let (low, high) = x.split_at(k);

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// The shape of an encrypted array: `rows` vectors of `length` entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub struct ArrayLayout {
     /// What NumPy calls the shape, without the coefficients of slots of higher degree.
     pub dims: Vec<usize>,
     /// Vectors, each in ciphertexts of its own.
@@ -13,7 +13,7 @@ pub struct Layout {
     pub length: usize,
 }
 
-impl Layout {
+impl ArrayLayout {
     /// An array whose last dimension is packed into slots.
     pub fn of_shape(dims: &[usize]) -> Self {
         let (rows, length) = match dims.split_last() {

@@ -1,0 +1,256 @@
+//! Clients: encryption and decryption of arrays.
+
+mod decrypting;
+mod encrypting;
+mod encryptor;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use windlass::{Approximate, NeedsKeys};
+
+use self::decrypting::{decrypt, numbers_of};
+use self::encrypting::encrypt;
+pub use self::encryptor::PyEncryptor;
+use crate::array::PyCiphertext;
+use crate::either::{Either, map_kind, on_kind};
+use crate::error::{of_file, plain};
+use crate::needs::{check_keys, requests};
+use crate::passphrase::passphrase_of;
+use crate::progress::Ticker;
+use crate::runtime::{long, quick};
+use crate::server::PyServer;
+use crate::setting::{PyContext, Setting};
+
+/// A client of the library.
+pub type ClientKind = Either<windlass::Client, windlass::Client<Approximate>>;
+
+/// The side that holds the secret key: it encrypts and decrypts.
+///
+/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_client`. A client cannot be
+/// pickled; :meth:`save_secret` writes its secret key to a file.
+#[pyclass(frozen, weakref, name = "Client", module = "windlass")]
+pub struct PyClient {
+    setting: Arc<Setting>,
+    kind: Arc<ClientKind>,
+}
+
+impl PyClient {
+    pub fn new(setting: &Arc<Setting>, kind: ClientKind) -> Self {
+        Self { setting: Arc::clone(setting), kind: Arc::new(kind) }
+    }
+}
+
+#[pymethods]
+impl PyClient {
+    /// Encrypts an array.
+    ///
+    /// Parameters
+    /// ----------
+    /// values : array_like
+    ///     Integers (of any integer dtype, in the range of the modulus) or, for CKKS, real or
+    ///     complex numbers. The last dimension is packed into slots. A row that is longer than a
+    ///     ciphertext has slots needs several ciphertexts.
+    /// bound : float
+    ///     CKKS only: a public bound on the absolute values.
+    ///
+    ///     **Warning.** The bound is visible in the ciphertext. It must not depend on the values.
+    /// elements : bool
+    ///     If true, the values have the shape (..., slots, d): the d coefficients of the element in
+    ///     each slot.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///     Of the same shape. Decryption gives int64 for signed integers, uint64 for unsigned
+    ///     integers, and float64 or complex128 for real or complex numbers.
+    ///
+    /// Raises
+    /// ------
+    /// ValueRangeError
+    ///     If a number is outside the plaintext space, or above the bound. ``index`` and ``value``
+    ///     say which.
+    /// DTypeError, ShapeError
+    ///     If the argument is not an array of numbers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(client.encrypt([[1, -2], [3, 4]]))
+    /// array([[ 1, -2],
+    ///        [ 3,  4]])
+    #[pyo3(signature = (values, *, bound=1.0, elements=false))]
+    fn encrypt(&self, py: Python<'_>, values: &Bound<'_, PyAny>, bound: f64, elements: bool) -> PyResult<PyCiphertext> {
+        encrypt(py, map_kind!(&*self.kind, own => own), &self.setting, values, bound, elements)
+    }
+
+    /// Decrypts a ciphertext to the array in it.
+    ///
+    /// Parameters
+    /// ----------
+    /// ciphertext : Ciphertext
+    /// dtype : {"int64", "uint64", "float64", "complex128"}, optional
+    ///     The dtype of the result, if not that of the ciphertext: the same residues as signed or
+    ///     unsigned integers, or the real parts or the complex numbers.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Of the ciphertext's shape. For CKKS each number has an error of about
+    ///     ``2**-ciphertext.precision_bits``.
+    ///
+    ///     **Warning.** That error depends on the secret key. Do not publish decrypted CKKS
+    ///     numbers.
+    ///
+    /// Raises
+    /// ------
+    /// CapacityExhausted, OtherKeyPair, NotDecryptable
+    ///     If the result would be wrong: too little capacity, another key pair, or noise above its
+    ///     bound. For CKKS, ``NotDecryptable.index`` is the first number above its bound, if that
+    ///     is known.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(client.encrypt([-1, 2]), dtype="uint64")
+    /// array([256,   2], dtype=uint64)
+    #[pyo3(signature = (ciphertext, *, dtype=None))]
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &PyCiphertext,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        ciphertext.check_context(py, &self.setting, "decrypt")?;
+        let numbers = match dtype {
+            None => ciphertext.numbers,
+            Some(dtype) => numbers_of(py, &self.setting, dtype)?,
+        };
+        decrypt(py, &self.kind, &self.setting, ciphertext, numbers)
+    }
+
+    /// Makes another server for this key pair, with the keys that the circuits need. It takes time
+    /// and memory for every key (:meth:`Context.sizes`).
+    ///
+    /// Parameters
+    /// ----------
+    /// *circuits : LinearPlan, Circuit, Bootstrapping or Keys
+    /// progress : bool or callable, optional
+    ///
+    /// Returns
+    /// -------
+    /// Server
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.generate_server(context.products()).relinearisation
+    /// True
+    #[pyo3(signature = (*circuits, progress=None))]
+    fn generate_server(
+        &self,
+        py: Python<'_>,
+        circuits: &Bound<'_, PyTuple>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyServer> {
+        let requests = requests(py, &self.setting, circuits)?;
+        check_keys(py, &self.setting, &requests)?;
+        let client = Arc::clone(&self.kind);
+        let server = long(py, progress, "keys", move |ticker| {
+            let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();
+            let mut observe = |done, count| -> ControlFlow<()> { ticker.tell(done, count) };
+            Ok(map_kind!(&*client, client => client.generate_server_for(&needs, &mut observe)?))
+        })?;
+        Ok(PyServer::new(&self.setting, server))
+    }
+
+    /// Makes a public key, with which others encrypt for this client.
+    ///
+    /// Returns
+    /// -------
+    /// Encryptor
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(client.encryptor().encrypt([1, 2]))
+    /// array([1, 2])
+    fn encryptor(&self, py: Python<'_>) -> PyResult<PyEncryptor> {
+        let key = quick(py, || on_kind!(&*self.kind, client => client.public_key()))?;
+        PyEncryptor::of_key(py, &self.setting, key)
+    }
+
+    /// Writes the secret key to a new file that only its owner may read (mode 0600).
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    /// passphrase : str or bytes, optional
+    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without a passphrase, anyone who can
+    ///     read the file has the key.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Bytes written.
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     If the file exists; it is not changed.
+    /// ParameterError
+    ///     If the passphrase is empty.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "secret.key"
+    /// >>> client, server = context.generate_keys()
+    /// >>> _ = client.save_secret(path)
+    /// >>> context.load_client(path).decrypt(client.encrypt([1, 2]))
+    /// array([1, 2])
+    /// >>> _ = client.save_secret(path.with_name("sealed.key"), passphrase="two or three words")
+    #[pyo3(signature = (path, *, passphrase=None))]
+    fn save_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        let passphrase = passphrase_of(passphrase)?;
+        quick(py, || {
+            on_kind!(&*self.kind, client => match &passphrase {
+                None => client.save_secret(&path),
+                Some(passphrase) => client.save_sealed_secret(&path, passphrase),
+            })
+        })
+        .map_err(|error| of_file(py, error, &path))
+    }
+
+    /// The context of the key.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.setting) }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.Client, {}>", self.setting.in_words())
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
+        let message = "a client holds a secret key, so it cannot be pickled: save it with client.save_secret(path), and load it with context.load_client(path)";
+        Err(plain(py, "SecretNotPickled", message))
+    }
+}
