@@ -1,10 +1,16 @@
 //! Refreshes several ciphertexts of integers as one ciphertext of elements (Halevi–Shoup 2018, §8).
 //!
-//! Let d be the degree of a slot. A batch combines d ciphertexts with integers x_k in their slots
-//! into `Σ_k ε_k·x_k`, where ε is a basis of the slots. A packed bootstrapping unpacks this for
-//! digit removal anyway. If its maps to the coefficients come first, it can end there: the parts
-//! are the results, and they are not repacked and unpacked again. If those maps come last, the
-//! result is unpacked in the ring of messages, with keys that the bootstrapping has.
+//! Let d be the degree of a slot. A batch combines up to d ciphertexts, with integers x_k in their
+//! slots, into one ciphertext of `Σ_k ε_k·x_k`, where ε is a basis of the slot. A packed
+//! bootstrapping refreshes this ciphertext. It takes each slot apart into its d integers anyway, to
+//! remove their digits.
+//!
+//! The order of its two linear maps decides how the d results are obtained:
+//!
+//! - *Slots to coefficients first*: digit removal is the last step. The d parts after it are the
+//!   results, so nothing is packed again.
+//! - *Slots to coefficients last*: the bootstrapping ends with one ciphertext of elements modulo p^r.
+//!   It is unpacked there, modulo p^r, with Galois keys that the bootstrapping has.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

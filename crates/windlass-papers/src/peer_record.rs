@@ -1,7 +1,8 @@
-//! What others needed on the very kind of processor that a bench runs on: a ratio without a
-//! yardstick between.
+//! Times of other libraries on the same model of processor that a bench runs on. A ratio of two such
+//! times needs no unit in common, such as the transform T that compares different machines.
 //!
-//! One thread each, built with their fastest options for that processor, in `record/*/peers.jsonl`.
+//! One thread each, built with the fastest options of the library for that processor, in
+//! `record/*/peers.jsonl`.
 
 use serde::Deserialize;
 

@@ -1,7 +1,8 @@
-//! Pickles: the bytes of files, out of band where the protocol allows, and how they are made.
+//! Pickles of Python objects. A pickle holds the bytes of the object's file format; with protocol 5
+//! they are outside the stream (out of band), without a copy.
 //!
-//! Unpickling calls one of the functions of `restore` with text, numbers and bytes, and each reads
-//! with the checks that files are read with.
+//! `__reduce__` returns a function of `restore` and its arguments: text, numbers and bytes. Unpickling
+//! calls the function, which reads the bytes with the same checks as a file.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::BoundObject;

@@ -1,17 +1,17 @@
 //! Retrieves rows in portions, for tables in which a few rows are much longer than the others.
 //!
-//! A query for whole rows asks for as many fragments as the longest row has, so that it does not
-//! reveal the length of the row. One row of a megabyte therefore makes every query of the table
-//! megabytes long. A client that may reveal the approximate length of its rows asks in turns
-//! instead:
+//! A long row is stored as several *portions* (a schema calls them fragments in tables by key, pieces in
+//! tables by number). A query for whole rows asks for as many portions as the longest row has, so that it
+//! does not reveal the length of the row. One row of a megabyte therefore makes every query of the table
+//! megabytes long. A client that may reveal the approximate length of its rows asks in turns instead:
 //!
 //! ```text
-//! turn 0: portion 0
-//! turn k: portions 2^{k−1} .. 2^k − 1 of those rows of which more follows
+//! turn 0: portion 0 of every wanted row
+//! turn k: portions 2^{k−1} .. 2^k − 1 of those wanted rows that are longer
 //! ```
 //!
-//! **Warning.** The server sees how many rows are requested in each turn. For each row this is its
-//! number of portions, rounded up to a power of two. It does not see which rows they are.
+//! **Warning.** The server sees how many rows each turn asks for. So it learns the lengths of the wanted
+//! rows, in portions rounded up to a power of two. It does not see which rows of the table they are.
 
 use std::ops::{Deref, Range};
 
@@ -36,8 +36,8 @@ pub struct Gathering<C> {
 
 impl Client {
     /// Asks for rows in portions: short rows cost little beside long ones of the same table, and the
-    /// server learns of each row the number of its portions, rounded up to a power of two. A query
-    /// for whole rows ([`Self::query`]) tells it nothing.
+    /// server learns for each row the number of its portions, rounded up to a power of two. A query
+    /// for whole rows ([`Self::query`]) reveals nothing about their lengths.
     ///
     /// # Errors
     /// Those of [`Self::query`] come with the first [`Gathering::query`].

@@ -6,24 +6,35 @@
 //! does not learn the key that they ask for. Then
 //!
 //! - tags are 128 bits, which cannot be recognised without the server's help for that very key;
-//! - a row is padded to the longest length and sealed (ChaCha20-Poly1305) under a key from F(key);
+//! - a row is padded to the longest length and sealed (ChaCha20-Poly1305) under a key from F(key)
+//!   and the hash h of the schema;
 //! - bins are filled with random entries. Their tags belong to the bin as tags of rows do, and all
 //!   entries are in the order of their tags, so a bin does not reveal how many of its entries are
 //!   rows.
 //!
 //! So a client learns the rows of those keys for which the server evaluated the function. Each
-//! evaluation is one guess, and the server can count them. Of other rows an answer only shows that
-//! they exist.
+//! evaluation is one guess, and the server can count them. Of all other rows an answer shows at most
+//! an estimate of their number (`padding.rs`), which the schema states anyway.
 //!
-//! Tags depend on the seed of the table. Sealed rows and padding depend on its whole schema. Two
-//! tables that were planned with different seeds ([`crate::fresh_seed`]) have nothing in common,
-//! even if one key hides the keys of both. Tables under *one* schema necessarily share tags, since
-//! clients know nothing else of the table: these are the versions of a changed table, and a table
-//! that is rebuilt under a known schema. There the padding must also stay the same; otherwise,
-//! entries that stay would be recognised as rows.
+//! # Versions of a table
 //!
-//! **Warning.** An observer who compares two versions sees which entries were added, were removed
-//! or have another value. The last are rows.
+//! Tables under *one* schema share tags, since clients know nothing else of the table. They are the
+//! versions of a table that changes, or of one that is built again under a known schema (`--like`).
+//!
+//! - *Nonces.* The h of a schema does not change when rows change, so all rows that a key ever has
+//!   are sealed under one ChaCha20-Poly1305 key. The nonce is 96 bits of HMAC-SHA-256 of the row,
+//!   keyed with F(key) (`sealed.rs`). The same row is therefore sealed to the same bytes. Two
+//!   different rows of one key have the same nonce with probability 2^−96. Over v different rows of
+//!   one key this is at most v²/2^97.
+//! - *Padding.* It depends on the schema and the number of the bin only, and stays the same in all
+//!   versions. Otherwise, entries that stay would be recognised as rows.
+//!
+//! **Warning.** An observer who compares two versions sees which entries were added, were removed,
+//! have another value or moved to another bin. The last two are rows. An entry that returns to an
+//! earlier value is recognised.
+//!
+//! Two tables that were planned with different seeds ([`crate::fresh_seed`]) have different schemas.
+//! Their tags, sealed rows and padding have nothing in common, even if one key hides the keys of both.
 
 use std::borrow::Cow;
 use std::path::Path;

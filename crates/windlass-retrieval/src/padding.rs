@@ -16,13 +16,16 @@
 //! by choice i = 0 or 1, with probability 1/2 each; then its tag is uniform among those whose choice i is b
 //! ```
 //!
-//! in the average over tables, and so is a padding tag. The coin is a code of the tag under the key of
-//! the server ([`Padding::turn`]); a public rule for ties would let one choice prevail among rows.
+//! in the average over tables, and so is a padding tag. The coin is one bit of an HMAC-SHA-256 of the
+//! tag, under a key that only the server has ([`Padding::turn`]). A public rule for ties would let one
+//! choice prevail among rows.
 //!
-//! **Warning.** One leak remains. The rule prefers the emptier of two bins, so the number of rows
-//! that *could* be in a bin but are not varies more between bins than padding does. An observer
-//! with all bins can estimate from it how many rows the whole table has. The schema states this
-//! number anyway.
+//! **Warning.** One leak remains, to an observer who has all bins. For each bin b it can count the
+//! entries of other bins whose second choice is b. Padding is put into its bins independently of
+//! how full they are. A row is put into the emptier bin, so many rows are elsewhere if b was full
+//! early. The count therefore varies more from bin to bin the more entries are rows. The observer can
+//! estimate from this variance how many rows the whole table has. The schema states the number
+//! anyway.
 
 use hmac::{Hmac, Mac};
 use rand_chacha::ChaCha20Rng;

@@ -1,8 +1,14 @@
-//! Elements of subrings `Z[X^{m/m'}] ⊂ Z[X]/Φ_m`, told by their coefficients.
+//! Recognises elements of subrings `Z[X^{m/m'}] ⊂ Z[X]/Φ_m` by their coefficients in the powerful basis.
 //!
-//! In the powerful basis such an element has coefficients at multiples of a power of two along the
-//! axis of 2 alone, and none but the first along the axes that m' lacks. So are constants of maps
-//! whose stages go along one axis, or through a few layers of a transform of a power of two.
+//! Here m' divides m, and contains each odd prime power of m whole or not at all. An element of the
+//! subring has nonzero coefficients only
+//!
+//! - along the axis of 2: at multiples of a power of two, the ratio of the powers of 2 in m and m';
+//! - along an odd axis that m' has: anywhere;
+//! - along an odd axis that m' lacks: at place 0.
+//!
+//! The constants of many linear maps are such elements: those of a map along one dimension of the
+//! slots, and those of a map that is a few layers of a transform whose length is a power of two.
 
 use windlass_kernels::{Axis, Shape};
 

@@ -29,7 +29,7 @@
 //! use windlass::circuits::{Power, SlotFunction};
 //!
 //! let context = Context::preset("insecure_toy_256")?; // p = 257, 128 slots; a toy
-//! let less = SlotFunction::is_negative(&context, 10)?;
+//! let less = SlotFunction::is_negative(&context, 10)?; // of integers in −10..=10
 //! let cube = Power::new(3)?;
 //! let (client, server) = context.generate_keys([&less, &cube])?;
 //! let (a, b) = (client.encrypt(&[1, 7, 5])?, client.encrypt(&[4, 2, 5])?);
@@ -63,6 +63,7 @@
 //! use windlass::schemes::ckks::CkksSpec;
 //! use windlass::{Context, LinearMap};
 //!
+//! // 2 rescalings, scale 2^36, values below 2^4 in absolute value, at least 2 slots
 //! let context = Context::approximate(&CkksSpec::secure(2, 36, 4, 2)?)?;
 //! let rotation = [[0.6, -0.8], [0.8, 0.6]];
 //! let turn = LinearMap::matrix(&context.vectors(2)?, |i, k| rotation[i][k].into())?.plan()?;

@@ -1,8 +1,9 @@
-//! The error of a refresh before anything runs.
+//! Estimates the error of a CKKS refresh without running it on ciphertexts.
 //!
-//! Maps pass errors on by the Euclidean norm of their rows, and add those of their constants, key
-//! switches and rescaling. The sine runs on samples: numbers as slots hold them, to which every
-//! operation adds an error of the deviation that it has on ciphertexts.
+//! A linear map passes errors on by the Euclidean norm of its rows. It adds the errors of its constants,
+//! of its key switches and of its rescaling. The sine is run in the clear on sample values of slots.
+//! After each operation a random error is added, with the standard deviation that this operation has on
+//! ciphertexts.
 
 use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksContext, Complex64};

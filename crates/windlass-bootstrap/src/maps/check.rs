@@ -1,10 +1,10 @@
-//! Tests whether the maps of a transform are correct. A custom transform is tested before it is
-//! used.
+//! Tests whether the linear maps of a custom transform are correct, before the transform is used.
 //!
-//! The front end changes each coefficient separately. So the first map must put each integer into a
-//! separate coefficient, and the second must return it from there for all values of the others. If
-//! a map is wrong anywhere, a random plaintext shows it with probability at least 1 − 1/p. The test
-//! uses enough plaintexts to find all wrong maps except with probability 2^−40.
+//! A refresh changes the integers between the two maps, each coefficient for itself. So the first map
+//! must put each integer into a separate coefficient. The second must return the integer in that
+//! coefficient, whatever the remaining coefficients hold. If a map is wrong anywhere, a random plaintext shows it with
+//! probability at least 1 − 1/p. The test uses enough plaintexts to find all wrong maps except with
+//! probability 2^−40.
 
 use std::sync::Arc;
 

@@ -9,8 +9,8 @@
 //! a_i + b·w,   b = ⌊(a_k − a_i + ρ − 1) / w⌋,
 //! ```
 //!
-//! where it meets the column's slot moved by `a_k − a_i − b·w`, which lies in −(ρ−1) ..= w−ρ: w
-//! distances for all entries, where the diagonals themselves are ρ + γ − 1. The offset ρ − 1 keeps
+//! where it meets the column's slot rotated by `a_k − a_i − b·w`, which lies in −(ρ−1) ..= w−ρ. So w
+//! rotations serve all entries, instead of the ρ + γ − 1 of the diagonals. The offset ρ − 1 keeps
 //! b at 0 or above, so that no entry is put before its row. Afterwards row i is the sum of the
 //! slots a_i, a_i + w, .., a_i + (B−1)·w. None of them is beyond the end of the line as long as
 //! `(B−1)·w + ρ ≤ D`; so nothing wraps around, and a bad dimension is as good as any.

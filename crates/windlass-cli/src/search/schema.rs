@@ -1,10 +1,11 @@
 //! The public shape of a table of vectors in a file.
 //!
 //! Version 2 identifies the table by the hash of its integers, and by the names of its columns if it
-//! has any. A query under the schema of another table is refused, and so is another table.
+//! has any. Commands refuse a query that was made under the schema of another table. The server refuses
+//! a table of vectors that the schema was not made for.
 //!
-//! **Warning.** Version 1 has neither hash nor names, and is accepted for every table of its shape. The
-//! scores are then those of that table, and no error is returned.
+//! **Warning.** Version 1 has neither hash nor names. It is accepted for every table of its shape. The
+//! scores are then those of the table that the server was given, and no error is returned.
 
 use std::path::Path;
 

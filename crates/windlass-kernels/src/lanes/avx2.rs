@@ -1,7 +1,8 @@
 //! Four doubles in a 256-bit register, and eight in two of them.
 //!
-//! There are sixteen registers. What holds many vectors at a time goes half by half ([`Half`]):
-//! eight halves and their products stay in registers, where eight pairs would all be spilled.
+//! There are sixteen registers. A kernel that holds many vectors at a time therefore processes one
+//! [`Half`] of its lanes after the other: eight halves and their products stay in registers, but eight
+//! pairs would be spilled to memory.
 
 use std::arch::x86_64::*;
 

@@ -1,6 +1,9 @@
 //! What sums and single operations of CKKS cost in other libraries, in units of T = 0.22 ms (a transform
 //! of 2^15 points by tfhe-ntt 0.7.1 on the machine where they were measured: one thread of a 2.5 GHz
-//! Cascade Lake). n = 2^15, Δ = 2^40, L = 9, M = 7.
+//! Cascade Lake).
+//!
+//! The letters are those of Inoue, Suzuki and Yamana 2022: n = 2^15, scale Δ = 2^40, L = 9 rescalings of a
+//! fresh ciphertext (ten primes), sums of 2^M slots with M = 7, k special primes, level l.
 
 const T_MS: f64 = 0.22;
 

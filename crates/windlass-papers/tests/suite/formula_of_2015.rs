@@ -90,7 +90,7 @@ fn the_rule_of_appendix_a_on_ciphertexts() {
     on_ciphertexts(&params(m, primes), modulus, &BootstrapSpec { mode: Mode::Packed, ..spec });
 }
 
-/// Where digits hold the removed part but with a probability, secure parameters refuse it.
+/// If digits fail to hold the removed part with some probability, secure parameters refuse it.
 #[test]
 fn what_the_rule_does_not_promise_secure_parameters_refuse() {
     let (found, spec) = solved(28679, (2, 1), 56).unwrap();

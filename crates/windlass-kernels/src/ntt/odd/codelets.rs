@@ -1,9 +1,15 @@
-//! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
+//! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`.
 //!
-//! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even
-//! and odd parts of the Winograd forms), and mixed radix with twiddles for 8 and 16. The lengths 6
-//! and 10 are products of coprime lengths without twiddles; their index is the pair of residues,
-//! row-major.
+//! Multiplications are few:
+//!
+//! - 3, 4, 5 and 7 points take 1, 1, 5 and 8. The lengths 5 and 7 have the form of Winograd: one
+//!   rational constant, then constants of the even part (from cosines) and of the odd part (from sines).
+//! - 8 and 16 points are mixed radix with twiddles.
+//! - 6 and 10 points are products of coprime lengths without twiddles (Good–Thomas).
+//!
+//! Inputs and outputs are in natural order, except for 6 and 10 points. There input j is at the place of
+//! the pair (j mod 2, j mod 3) or (j mod 2, j mod 5), row-major. Outputs are in such an order too, with
+//! the second residue multiplied by a constant.
 
 use super::cell::Cell;
 use super::lazy::{Arithmetic, Lazy};

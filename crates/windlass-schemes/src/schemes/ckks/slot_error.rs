@@ -134,7 +134,7 @@ impl SlotError {
         self.most
     }
 
-    /// What no slot exceeds but with negligible probability.
+    /// What no slot exceeds, except with negligible probability.
     pub(crate) fn bound(&self) -> f64 {
         ErrorModel::BOUND_FACTOR * self.random() + self.most + self.systematic
     }

@@ -106,7 +106,7 @@ impl Engine {
     }
 
     /// The random events of everything that this engine and its clones have done, operations done
-    /// in vain among them: the bounds of all results hold but with the probability of
+    /// in vain among them: the bounds of all results hold, except with the probability of
     /// [`RandomEvents::union_bound`].
     pub fn random_events(&self) -> RandomEvents {
         self.events.events()

@@ -1,8 +1,8 @@
 //! The engine of BGV and BFV: levels, multiplication and key switching, once for both.
 //!
-//! A scheme supplies one scalar: `Engine::multiplier`, the t by which a BGV phase is a multiple of
-//! a BFV one. Rounded division of a phase then becomes `multiplier·round(x/multiplier/D)`, exact
-//! for the plaintext.
+//! A scheme supplies one scalar, `Engine::multiplier`: t for BGV and 1 for BFV. A BGV phase is t times
+//! a BFV phase. Division of a phase x by D with rounding is `multiplier·round(x/multiplier/D)` for both,
+//! which leaves the plaintext exact.
 
 mod arithmetic;
 mod automorphism;
