@@ -244,7 +244,8 @@ pub enum ParamsCommand {
         /// Its name.
         name: String,
     },
-    /// Choose parameters for a plaintext modulus, a number of slots and a depth.
+    /// Choose parameters: for integers by a plaintext modulus (--modulus), for real numbers with
+    /// refreshes by a precision (--precision); by the number of slots and the depth.
     Plan(PlanArgs),
     /// Search for indices m of composite rings that are suitable for bootstrapping, cheapest linear
     /// maps first.
@@ -297,8 +298,13 @@ pub struct SearchArgs {
 #[derive(Debug, Args)]
 pub struct PlanArgs {
     /// The plaintext modulus: a prime power.
-    #[arg(long, value_name = "T")]
-    pub modulus: u64,
+    #[arg(long, value_name = "T", required_unless_present = "precision")]
+    pub modulus: Option<u64>,
+    /// Instead of a modulus: parameters of real and complex numbers (CKKS) whose refreshes have a stated
+    /// error of at most 2^-BITS. --depth is then the number of products between two refreshes. It takes
+    /// seconds to minutes.
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["modulus", "m", "security", "bootstrap"])]
+    pub precision: Option<f64>,
     /// The minimum number of slots.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub slots: usize,

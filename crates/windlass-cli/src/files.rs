@@ -29,7 +29,12 @@ pub fn claim_parameters(file: &Path) -> Result<Watched> {
 
 /// Writes parameters to a new file.
 pub fn save_parameters(params: &Params, file: &Path) -> Result<()> {
-    let json = params.to_json() + "\n";
+    save_json(params.to_json(), file)
+}
+
+/// Writes JSON to a new file.
+pub fn save_json(json: String, file: &Path) -> Result<()> {
+    let json = json + "\n";
     write_new(file, json.as_bytes(), Access::Public).map_err(CliError::at(file))
 }
 

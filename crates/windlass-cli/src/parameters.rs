@@ -1,14 +1,16 @@
 //! `windlass params`.
 
+use windlass::bootstrap::approximate::{RefreshPlan, RefreshWish};
 use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
-use crate::error::Result;
-use crate::files::{claim_parameters, save_parameters};
+use crate::error::{CliError, Result};
+use crate::files::{claim_parameters, save_json, save_parameters};
 use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
+use crate::refresh::explain_plan;
 use crate::report::{Report, rounded_down};
 use crate::values::refused_parameters;
 
@@ -20,14 +22,18 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
             let params = Params::named_or_file(name, Scheme::Bgv).map_err(|error| refused_parameters(name, error))?;
             Ok(describe(&params))
         }
-        ParamsCommand::Plan(args) => plan(args, quiet),
+        ParamsCommand::Plan(args) => match (args.modulus, args.precision) {
+            (Some(modulus), _) => plan(args, modulus, quiet),
+            (None, Some(precision)) => plan_reals(args, precision, quiet),
+            (None, None) => Err(CliError::Usage("params plan: give --modulus or --precision".into())),
+        },
         ParamsCommand::Search(args) => find::run(args, quiet),
     }
 }
 
 /// Chooses parameters, for a depth or for any.
-fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
-    let spec = specification(args)?;
+fn plan(args: &PlanArgs, modulus: u64, quiet: bool) -> Result<Report> {
+    let spec = specification(args, modulus)?;
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
     let (params, mut report) = if args.bootstrap {
@@ -37,7 +43,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         let bootstrapping = stages.run("bootstrapping", "planning", || context.bootstrapping())?;
         let mut report = describe(context.params());
         bootstrapping.explain().lines().for_each(|line| report.line(line));
-        few_slots(context.params(), args, &mut report);
+        few_slots(context.params(), (args, modulus), &mut report);
         let (bits, depth) =
             (bootstrapping.output_bits() - bootstrapping.least_input_bits(), bootstrapping.depth_between());
         report.line(format!("between two refreshes: {bits:.1} bits, {depth} multiplications in sequence"));
@@ -59,15 +65,30 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
+/// Chooses parameters of a refresh of real and complex numbers.
+fn plan_reals(args: &PlanArgs, precision_bits: f64, quiet: bool) -> Result<Report> {
+    let wish = RefreshWish { slots: args.slots, depth: args.depth as usize, precision_bits, ..RefreshWish::default() };
+    let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
+    let plan = Stages::new(quiet).run("plan", "choosing parameters", || RefreshPlan::choose(&wish))?;
+    let params = plan.context().rlwe().params();
+    let mut report = explain_plan(&plan)?;
+    report.field("security_bits", rounded_down(params.security().bits));
+    report.field("n", plan.spec().n);
+    if let Some(path) = &args.out {
+        save_json(plan.spec().to_json(), path)?;
+        report.line(format!("saved to {}", path.display()));
+    }
+    Ok(report)
+}
+
 /// Says where more slots are, if this ring has fewer than every ring of a search: those have a slot
 /// degree of 100 at most.
-fn few_slots(params: &Params, args: &PlanArgs, report: &mut Report) {
+fn few_slots(params: &Params, (args, modulus): (&PlanArgs, u64), report: &mut Report) {
     let slots = params.slot_count();
     if args.m.is_none() && params.slot_degree() > 100 && slots < 150 {
         report.line(format!(
-            "only {slots} slots: with --slots N, from N = {}, composite rings are searched, which have 150 or more (windlass params search --modulus {} lists them)",
+            "only {slots} slots: with --slots N, from N = {}, composite rings are searched, which have 150 or more (windlass params search --modulus {modulus} lists them)",
             slots + 1,
-            args.modulus
         ));
     }
 }
@@ -116,8 +137,8 @@ fn describe(params: &Params) -> Report {
 }
 
 /// Fills a specification.
-fn specification(args: &PlanArgs) -> Result<ParamSpec> {
-    let (p, r) = prime_power(args.modulus)?;
+fn specification(args: &PlanArgs, modulus: u64) -> Result<ParamSpec> {
+    let (p, r) = prime_power(modulus)?;
     let security = f64::from(args.security);
     Ok(ParamSpec { p, r, slots: args.slots, m: args.m, depth: args.depth, security, ..ParamSpec::default() })
 }

@@ -1,7 +1,7 @@
 //! Descriptions of plans and refreshes.
 
 use serde_json::{Value, json};
-use windlass::bootstrap::approximate::refresh_preset_names;
+use windlass::bootstrap::approximate::{RefreshPlan, refresh_preset_names};
 use windlass::bootstrap::{BatchPlan, KeyBytes, Mode, StageTime, bootstrap_preset_names};
 
 use super::approximate_setup::Setup;
@@ -92,11 +92,18 @@ pub struct Renewed {
 
 /// `windlass refresh --explain` for a set of CKKS.
 pub fn explain_approximate(setup: &Setup) -> Result<Report> {
-    let (plan, bytes, error) = (&setup.plan, setup.plan.key_bytes(), setup.plan.error()?);
+    let mut report = explain_plan(&setup.plan)?;
+    report.field("preset", setup.name.as_str());
+    report.field("security_bits", setup.security_bits());
+    Ok(report)
+}
+
+/// A refresh of CKKS before anything is made: stages, error, keys.
+pub fn explain_plan(plan: &RefreshPlan) -> Result<Report> {
+    let (bytes, error) = (plan.key_bytes(), plan.error()?);
     let mut report = Report::default();
     plan.explain().lines().for_each(|line| report.line(line));
     describe_keys(&mut report, &bytes);
-    report.field("preset", setup.name.as_str());
     report.field("stages", plan.stages().iter().map(of_stage).collect::<Vec<Value>>());
     report.field("output_bits", plan.output_bits());
     report.field("levels", plan.spec().depth);
@@ -106,7 +113,6 @@ pub fn explain_approximate(setup: &Setup) -> Result<Report> {
     report.field("most", plan.most());
     report.field("galois_keys", plan.galois_levels().len());
     report.field("evaluation_memory_bytes", bytes.evaluation_memory);
-    report.field("security_bits", setup.security_bits());
     report.field("ephemeral_security_bits", rounded_down(plan.ephemeral_security().bits));
     Ok(report)
 }

@@ -12,6 +12,7 @@ mod steps;
 mod timing;
 
 pub use args::RefreshArgs;
+pub use describe::explain_plan;
 
 use crate::error::Result;
 use crate::report::Report;

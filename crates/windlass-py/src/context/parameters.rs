@@ -4,14 +4,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use windlass::bootstrap::approximate::RefreshSpec;
+use windlass::bootstrap::approximate::{RefreshPlan, RefreshSpec, RefreshWish};
 
 use crate::error::{of_file, raise};
 use crate::for_circuits::asked;
 use crate::natural::Natural;
 use crate::parameters::{Asked, of_all_sets, scheme_of, secure};
 use crate::planning;
-use crate::runtime::quick;
+use crate::runtime::{long, quick};
 use crate::setting::{Kind, PyContext, Setting, state};
 
 #[pymethods]
@@ -189,6 +189,57 @@ impl PyContext {
             let spec = secure(depth, scale_bits, value_bits, slots)?;
             Setting::from_state(&state(&[("ckks", spec.to_json())]))
         })?;
+        Ok(Self { setting })
+    }
+
+    /// Chooses parameters for real and complex numbers (CKKS) whose ciphertexts can be refreshed, for
+    /// circuits of any depth, with 128 bits of security.
+    ///
+    /// Parameters
+    /// ----------
+    /// slots : int
+    ///     The minimum number of slots of a ciphertext. A refresh of few slots costs less.
+    /// depth : int
+    ///     Products in sequence between two refreshes.
+    /// precision : float
+    ///     The stated error of a refresh is at most ``2**-precision`` for numbers of absolute value 1; from
+    ///     1 to 40.
+    /// max_keys : int, optional
+    ///     The most keys of each map, 10 by default: fewer keys take less memory and more time.
+    /// progress : bool or callable, optional
+    ///
+    /// Raises
+    /// ------
+    /// NoParameters
+    ///     If no ring of the security tables has room; the message says what is missing.
+    /// ParameterError
+    ///     If an argument is out of range.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.refreshing(slots=256, depth=1, precision=12)
+    /// >>> context.ring_dimension, context.security >= 128
+    /// (32768, True)
+    #[staticmethod]
+    #[pyo3(signature = (*, slots=Natural(1), depth=Natural(3), precision=20.0, max_keys=Natural(10), progress=None), text_signature = "(*, slots=1, depth=3, precision=20.0, max_keys=10, progress=None)")]
+    fn refreshing(
+        py: Python<'_>,
+        slots: Natural,
+        depth: Natural,
+        precision: f64,
+        max_keys: Natural,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let small = |number: Natural| usize::try_from(number.0).unwrap_or(usize::MAX);
+        let wish = RefreshWish {
+            slots: small(slots),
+            depth: small(depth),
+            precision_bits: precision,
+            max_keys: Some(small(max_keys)),
+        };
+        let json = long(py, progress, "planning", move |_| Ok(RefreshPlan::choose(&wish)?.spec().to_json()))?;
+        let setting = quick(py, || Setting::from_state(&state(&[("ckks", json)])))?;
         Ok(Self { setting })
     }
 
