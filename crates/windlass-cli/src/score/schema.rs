@@ -20,7 +20,7 @@ use super::args::SourceArgs;
 use super::model_file::{Model, check_names, standardisation};
 use crate::error::{CliError, Result};
 use crate::report::rounded_down;
-use crate::session::{SECURE_BITS, tell_security};
+use crate::security::{SECURE_BITS, tell_security};
 use crate::table::{read_text, without_mark};
 
 const FORMAT: &str = "windlass-scoring-schema";
