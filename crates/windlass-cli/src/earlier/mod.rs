@@ -8,8 +8,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass::Context;
-use windlass::lookup::{Lookup, decode_record};
+use windlass::circuits::Lookup;
 use windlass::wire::{AnswerV1, prefixes};
+use windlass_retrieval::decode_record;
 
 pub use removed::RemovedCommand;
 

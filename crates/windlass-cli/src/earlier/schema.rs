@@ -8,9 +8,9 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use windlass::lookup::encode_record;
 use windlass::wire::{from_json, sha256};
 use windlass::{Params, Scheme};
+use windlass_retrieval::encode_record;
 
 use crate::error::{CliError, Result};
 use crate::nearest::nearest;

@@ -4,9 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
-use windlass::lookup::decode_record;
 use windlass::wire::{Passphrase, WireError};
-use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, size};
+use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, decode_record, size};
 
 use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
 use super::asked::Asked;

@@ -14,11 +14,10 @@ use crate::bootstrap::BootstrapPlan;
 use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
-    LinearPlan, MatrixPlan, MatrixProduct, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction,
-    SlotTable, Softmax, Sorting, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, IndexBits,
+    InnerProduct, LinearPlan, Lookup, MatrixPlan, MatrixProduct, Membership, Plan, PolynomialPlan, Power,
+    PublicInnerProduct, SlotFunction, SlotTable, Softmax, Sorting, TracePlan,
 };
-use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
 
 /// The levels for which a key is made.

@@ -38,7 +38,7 @@ const ROOMS: [(&str, &[Room]); 2] = [
         "windlass",
         &[
             ("ground", &["main_result.rs"]),
-            ("applications", &["lookup/", "scoring/"]),
+            ("applications", &["lookup.rs", "scoring/"]),
             ("front door", &["front/", "lib.rs"]),
         ],
     ),
