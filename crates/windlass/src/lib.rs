@@ -80,7 +80,6 @@
 //! - [`circuits`][]: the circuits that run on these engines.
 //! - [`bootstrap`][]: the bootstrapping pipeline as a value.
 //! - [`wire`][]: file formats.
-//! - [`scoring`]: an application.
 //! - [`rlwe`] and [`ring`]: the crates underneath.
 #![forbid(unsafe_code)]
 
@@ -89,7 +88,6 @@ pub mod front;
 #[doc(hidden)]
 pub mod lookup;
 mod main_result;
-pub mod scoring;
 
 pub use circuits::LinearMap;
 pub use front::{
