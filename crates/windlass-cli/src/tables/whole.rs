@@ -1,6 +1,6 @@
 //! A whole lookup in one process, through files, and a check against the table.
 
-use windlass_retrieval::{Plan, RowStatistics, SCHEMA, Table, Wish, size};
+use windlass_retrieval::{SCHEMA, Table, Wish};
 
 use super::args::WantedArgs;
 use super::client::{EVALUATION, SECRET, describe, make_keys, make_query, read_rows, security_bits};
@@ -60,9 +60,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     report.line("the decrypted row, equal to the row of the table");
     let rows = describe(table.schema(), &wanted, &rows, &mut report)?;
     report.line("");
-    if let Ok(million) = million_rows() {
-        report.line(format!("a million rows of 100 bytes by key: {million} (windlass table plan)"));
-    }
+    report.line("for the sizes and times of larger tables: windlass table plan --rows 1000000 --bytes 100 --key id");
     // The one row, and the list that `windlass table decrypt` gives.
     report.field("row", rows[0].clone());
     report.field("rows", rows);
@@ -104,18 +102,4 @@ fn sizes(outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
     let schema = (SCHEMA, file_bytes(&schema)?);
     let others = [SECRET, EVALUATION, QUERY, ANSWER].map(|name| Ok((name, file_bytes(&outputs.at(name))?)));
     std::iter::once(Ok(schema)).chain(others).collect()
-}
-
-/// What a million rows of 100 bytes would take, in a line.
-fn million_rows() -> Result<String> {
-    let rows = RowStatistics { count: 1_000_000, longest: 100, fixed: true, total: 100_000_000 };
-    let plan = Plan::keywords(rows, "00", 1.0, &Wish::default())?;
-    Ok(format!(
-        "keys {} once, query {}, answer {}, {:.2} s of a core, prepared in {:.0} s",
-        size(plan.sizes.keys),
-        size(plan.traffic[0]),
-        size(plan.traffic[1]),
-        plan.seconds.answer,
-        plan.seconds.prepare
-    ))
 }

@@ -23,7 +23,7 @@ fn the_demo_finds_its_row() {
     assert_eq!(report["row"]["comments"], "Portugal (mainland)");
     assert!(report["security_bits"].as_f64().unwrap() >= 128.0);
     assert!(report["plan"].as_str().unwrap().contains("418 keys in bins"));
-    for stage in ["table", "prepare", "keygen", "query", "answer_load", "answer", "decrypt"] {
+    for stage in ["table", "plan", "prepare", "keygen", "query", "answer_load", "answer", "decrypt"] {
         assert!(report["seconds"][stage].as_f64().is_some(), "{stage}");
     }
     for file in ["secret.key", "evaluation.keys", "query.bin", "answer.bin", "schema.json"] {
@@ -54,7 +54,7 @@ fn text_output_shows_sizes_times_and_plan() {
         "keygen",
         "equal to the row of the table",
         "Laptev Sea",
-        "a million rows of 100 bytes by key",
+        "windlass table plan --rows 1000000 --bytes 100 --key id",
     ] {
         assert!(text.contains(wanted), "no '{wanted}' in\n{text}");
     }
