@@ -8,6 +8,7 @@ pub mod digits;
 mod inner_product;
 mod interpolation;
 pub mod linear;
+pub mod lookup;
 pub mod matrix;
 pub mod polynomial;
 pub mod slot_function;
@@ -29,6 +30,7 @@ pub use linear::{
     ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
     MapStrategy, Plan, PlanSpec, PreparedPlan, Strategy,
 };
+pub use lookup::{IndexBits, Lookup};
 pub use matrix::{Folding, MatrixPlan, MatrixSpec};
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
 pub use slot_function::{Power, SlotFunction};

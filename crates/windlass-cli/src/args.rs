@@ -4,16 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use windlass_secrets::SealArgs;
-
-use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
+use crate::earlier::RemovedCommand;
+use crate::key_file::SecretKeyArgs;
 use crate::whole_number::from;
 
-/// The name of the parameter set that is used unless another is asked for.
-pub const DEFAULT_PARAMETERS: &str = "demo";
-
-/// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
-/// does not learn which row the client asks for.
+/// Private lookups in a table: the server answers an encrypted question and does not learn which row
+/// the client asks for.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, about, long_about = None)]
 pub struct Cli {
@@ -31,27 +27,19 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Server: write the public schema of a table (columns, keys by row, parameters). The table
-    /// must fit one ciphertext; for tables of any size use the steps of `windlass table`.
-    Schema(SchemaArgs),
-    /// Client: make the secret key, the public key and the evaluation keys for a table's schema.
-    Keygen(KeygenArgs),
-    /// Client: encrypt the selection of one row.
-    Query(QueryArgs),
-    /// Server: multiply the encrypted selection by the table.
-    Answer(AnswerArgs),
-    /// Client: decrypt the answer and print the row.
-    Decrypt(DecryptArgs),
-    /// Run all steps (schema, keygen, query, answer, decrypt) and check the row against the table.
+    /// Look a row up in a table: run the steps of `windlass table` in one process, and compare the row
+    /// with the table.
     Lookup(LookupArgs),
+    /// The steps of a private lookup, for tables of any size. No key is published, and rows can
+    /// change.
+    #[command(subcommand)]
+    Table(crate::tables::TableCommand),
+    /// Deprecated: decrypt an answer that the `windlass answer` of an earlier version made. For any
+    /// other answer use `windlass table decrypt`.
+    Decrypt(DecryptArgs),
     /// List, show, plan and search parameter sets.
     #[command(subcommand)]
     Params(ParamsCommand),
-    /// Print the plan of the product for a table: automorphisms, keys, sizes, capacity.
-    Explain(ExplainArgs),
-    /// The steps of a lookup in a table of any size. No key is published, and rows can change.
-    #[command(subcommand)]
-    Table(crate::tables::TableCommand),
     /// Encrypt the file of a secret key with a passphrase, or remove the encryption.
     #[command(subcommand)]
     Key(crate::key::KeyCommand),
@@ -68,6 +56,9 @@ pub enum Command {
     /// Bootstrapping: refresh an encrypted vector, which gives it new capacity. Without a step, run
     /// all steps (keygen, encrypt, apply, decrypt) and check the values.
     Refresh(crate::refresh::RefreshArgs),
+    /// Commands of earlier versions.
+    #[command(flatten)]
+    Removed(RemovedCommand),
 }
 
 impl Command {
@@ -75,8 +66,8 @@ impl Command {
     pub fn leaves_something(&self) -> bool {
         use crate::tables::TableCommand;
         match self {
-            Self::Schema(_) | Self::Keygen(_) | Self::Query(_) | Self::Answer(_) | Self::Key(_) => true,
-            Self::Decrypt(_) | Self::Explain(_) | Self::Serve(_) | Self::Ask(_) => false,
+            Self::Key(_) => true,
+            Self::Decrypt(_) | Self::Serve(_) | Self::Ask(_) | Self::Removed(_) => false,
             Self::Lookup(args) => args.out.is_some(),
             Self::Params(ParamsCommand::Plan(args)) => args.out.is_some(),
             Self::Params(ParamsCommand::Search(args)) => args.out.is_some(),
@@ -89,119 +80,12 @@ impl Command {
     }
 }
 
-/// Where the public shape of the table comes from.
-#[derive(Debug, Args)]
-pub struct SourceArgs {
-    /// The schema file that the server published.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key"])]
-    pub schema: Option<PathBuf>,
-    /// The table itself: a CSV file with a header line.
-    #[arg(long, value_name = "FILE", requires = "key")]
-    pub table: Option<PathBuf>,
-    /// The column with a different value in each row, the key of the row.
-    #[arg(long, value_name = "COLUMN", requires = "table")]
-    pub key: Option<String>,
-    /// The parameter set: a name (see `windlass params list`) or a file. With a schema it must be
-    /// the set of the schema [default: demo, or the set of the schema].
-    #[arg(long, value_name = "NAME|FILE")]
-    pub params: Option<String>,
-    /// Accept a schema or a parameter file below 128 bits of security.
-    #[arg(long)]
-    pub insecure: bool,
-}
-
-/// The table itself, and the parameters.
-#[derive(Debug, Args)]
-pub struct TableArgs {
-    /// The table: a CSV file with a header line.
-    #[arg(long, value_name = "FILE")]
-    pub table: PathBuf,
-    /// The column with a different value in each row, the key of the row.
-    #[arg(long, value_name = "COLUMN")]
-    pub key: String,
-    /// The parameter set: a name (see `windlass params list`) or a file that `params plan --out` or
-    /// `params search --out` wrote [default: demo; `lookup` then also takes larger tables, by the
-    /// steps of `windlass table`].
-    #[arg(long, value_name = "NAME|FILE")]
-    params: Option<String>,
-    /// Accept a parameter file below 128 bits of security.
-    #[arg(long)]
-    pub insecure: bool,
-}
-
-impl TableArgs {
-    /// The parameter set that is asked for, or the one that is taken.
-    pub fn params(&self) -> &str {
-        self.params.as_deref().unwrap_or(DEFAULT_PARAMETERS)
-    }
-
-    /// Whether a set is asked for.
-    pub fn names_params(&self) -> bool {
-        self.params.is_some()
-    }
-}
-
-/// Arguments of `schema`.
-#[derive(Debug, Args)]
-pub struct SchemaArgs {
-    #[command(flatten)]
-    pub table: TableArgs,
-    /// The schema file to write.
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-}
-
-/// Arguments of `keygen`.
-#[derive(Debug, Args)]
-pub struct KeygenArgs {
-    /// The table's shape.
-    #[command(flatten)]
-    pub source: SourceArgs,
-    /// Directory for secret.key, public.key and evaluation.keys (made if missing).
-    #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
-    #[command(flatten)]
-    pub seal: SealArgs,
-}
-
-/// Arguments of `query`.
-#[derive(Debug, Args)]
-pub struct QueryArgs {
-    /// The table's shape.
-    #[command(flatten)]
-    pub source: SourceArgs,
-    #[command(flatten)]
-    pub with: EncryptionKeyArgs,
-    /// The key of the row to ask for.
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
-    pub query: String,
-    /// The query file to write.
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-}
-
-/// Arguments of `answer`.
-#[derive(Debug, Args)]
-pub struct AnswerArgs {
-    #[command(flatten)]
-    pub table: TableArgs,
-    /// The client's evaluation keys.
-    #[arg(long, value_name = "FILE")]
-    pub evaluation_keys: PathBuf,
-    /// The query file.
-    #[arg(long = "in", value_name = "FILE")]
-    pub input: PathBuf,
-    /// The answer file to write.
-    #[arg(long, value_name = "FILE")]
-    pub out: PathBuf,
-}
-
 /// Arguments of `decrypt`.
 #[derive(Debug, Args)]
 pub struct DecryptArgs {
-    /// The table's shape.
-    #[command(flatten)]
-    pub source: SourceArgs,
+    /// The schema file that the server published.
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
     #[command(flatten)]
     pub with: SecretKeyArgs,
     /// The answer file.
@@ -215,23 +99,22 @@ pub struct DecryptArgs {
 /// Arguments of `lookup`.
 #[derive(Debug, Args)]
 pub struct LookupArgs {
-    #[command(flatten)]
-    pub table: TableArgs,
+    /// The table: a CSV file with a header line.
+    #[arg(long, value_name = "FILE")]
+    pub table: PathBuf,
+    /// The column with a different value in each row, the key of the row.
+    #[arg(long, value_name = "COLUMN")]
+    pub key: String,
     /// The key of the row to ask for.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
-    /// Keep keys, query and answer in this directory (made if missing) [default: a temporary
-    /// directory, removed at the end].
+    /// Keep the prepared table, keys, query and answer in this directory (made if missing)
+    /// [default: a temporary directory, removed at the end].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-}
-
-/// Arguments of `explain`.
-#[derive(Debug, Args)]
-pub struct ExplainArgs {
-    /// The table's shape.
-    #[command(flatten)]
-    pub source: SourceArgs,
+    /// An option of earlier versions, which is refused.
+    #[arg(long, hide = true)]
+    pub params: Option<String>,
 }
 
 /// The commands on parameters.

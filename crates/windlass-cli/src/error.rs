@@ -66,22 +66,6 @@ pub enum CliError {
         /// The limit.
         most: u64,
     },
-    /// The table has more cells than the slots have places.
-    #[error("table too large for the parameters '{}': {rows} rows of up to {bytes} bytes; {}", shortened(parameters), match larger {
-        Some(name) => format!("use '--params {name}', which is large enough, or 'windlass table', which takes tables of any size"),
-        None => "no named parameter set is large enough; use 'windlass table build', which takes tables of any size"
-            .to_owned(),
-    })]
-    TooLarge {
-        /// Rows of the table.
-        rows: usize,
-        /// Bytes of the longest row.
-        bytes: usize,
-        /// The parameter set.
-        parameters: String,
-        /// A set that takes the table.
-        larger: Option<&'static str>,
-    },
     /// No column of that name.
     #[error("no column '{}' in {}; its columns are {}", shortened(column), path.display(), shortened_list(columns))]
     UnknownColumn {
@@ -120,7 +104,7 @@ pub enum CliError {
     /// No row with that key.
     #[error(
         "no row where {} is '{}'{}", shortened(column), shortened(value),
-        nearest.as_ref().map_or_else(|| "; the schema lists the keys".to_owned(), |n| format!("; did you mean '{}'?", shortened(n)))
+        nearest.as_ref().map_or_else(|| "; give a value of that column".to_owned(), |n| format!("; did you mean '{}'?", shortened(n)))
     )]
     UnknownKey {
         /// The key column.
@@ -152,7 +136,7 @@ pub enum CliError {
         reason: String,
     },
     /// The message was made for another table or another version of it.
-    #[error("{}: it was made for another table: its schema is {found}..., not {expected}...; make it again with the schema of this table", path.display())]
+    #[error("{}: it was made for another table: its schema is {found}..., not {expected}...; give the schema that it was made for", path.display())]
     OtherTable {
         /// The file.
         path: PathBuf,
@@ -415,16 +399,6 @@ pub enum CliError {
         /// First bytes of the hash of the schema in use.
         expected: String,
     },
-    /// A schema with other parameters than the client asks for.
-    #[error("{}: its parameters are '{}', but --params names '{}'; name the parameters of the schema, or leave --params out", path.display(), shortened(found), shortened(asked))]
-    OtherParameters {
-        /// The schema.
-        path: PathBuf,
-        /// What the client asks for.
-        asked: String,
-        /// What the schema says.
-        found: String,
-    },
     /// More memory than the system gives.
     #[error(
         "{what} need {bytes} bytes of memory, but the system does not provide them; close other programs or use a larger machine"
@@ -472,6 +446,16 @@ pub enum CliError {
     /// A secret key or a passphrase was refused.
     #[error(transparent)]
     Secret(#[from] windlass_secrets::SecretError),
+    /// A command that earlier versions had.
+    #[error(
+        "'windlass {name}' is a command of earlier versions: use '{replacement}'; files of earlier versions do not fit the new commands, so begin with 'windlass table build' ('windlass decrypt' reads answers of earlier versions)"
+    )]
+    RemovedCommand {
+        /// Its name.
+        name: &'static str,
+        /// The command line that replaces it.
+        replacement: &'static str,
+    },
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),

@@ -3,7 +3,7 @@
 
 mod args;
 mod beside;
-mod commands;
+mod earlier;
 mod error;
 mod files;
 mod find;
@@ -11,15 +11,15 @@ mod interrupt;
 mod key;
 mod key_file;
 mod memory;
+mod nearest;
 mod parameters;
 mod plaintext_modulus;
 mod progress;
 mod refresh;
 mod report;
-mod schema;
 mod score;
 mod search;
-mod session;
+mod security;
 mod table;
 mod tables;
 mod values;
@@ -52,11 +52,13 @@ pub fn main() -> ExitCode {
         }
         _ => watched.and_then(|()| run(&cli)).map(|report| print(&report, &cli)),
     };
+    // A removed command takes every argument for its own.
+    let json = cli.json || matches!(cli.command, Command::Removed(_)) && asks_for_json(std::env::args_os().skip(1));
     match ended {
         Ok(code) => code,
         Err(error) => {
             let _told = interrupt::hold_off();
-            if cli.json {
+            if json {
                 report::print_error(&files::named_by_place(&error.to_string()), 2);
             }
             report::print_message(files::named_by_place(&error.to_string()));
@@ -164,17 +166,13 @@ fn run(cli: &Cli) -> Result<Report> {
 
 fn run_command(cli: &Cli) -> Result<Report> {
     match &cli.command {
-        Command::Schema(args) => commands::schema(args, cli.json),
-        Command::Keygen(args) => commands::keygen(args, cli.json),
-        Command::Query(args) => commands::query(args, cli.json),
-        Command::Answer(args) => commands::answer(args, cli.json),
-        Command::Decrypt(args) => commands::decrypt(args, cli.json),
-        Command::Lookup(args) => commands::lookup(args, cli.json),
+        Command::Lookup(args) => tables::lookup(args, cli.json),
+        Command::Decrypt(args) => earlier::decrypt(args, cli.json),
+        Command::Removed(command) => Err(command.refusal()),
         Command::Params(command) => parameters::run(command, cli.json),
         Command::Serve(_) | Command::Ask(_) => Err(CliError::Usage("serve and ask are separate programs".into())),
         Command::Table(command) => tables::run(command, cli.json),
         Command::Key(command) => key::run(command),
-        Command::Explain(args) => commands::explain(args, cli.json),
         Command::Score(args) => score::run(args, cli.json),
         Command::Search(args) => search::run(args, cli.json),
         Command::Refresh(args) => refresh::run(args, cli.json),

@@ -161,14 +161,9 @@ pub struct Table {
 }
 
 impl Table {
-    /// Reads a CSV file.
+    /// A table of cells that were read.
     ///
-    /// Errors as [`Cells::read`], and when there is no column `key` or a key value twice.
-    pub fn read(path: &Path, key: &str) -> Result<Self> {
-        Self::of(Cells::read(path)?, key)
-    }
-
-    /// A table of cells that were read. Errors as [`Self::read`].
+    /// Errors when there is no column `key` or a key value twice.
     pub fn of(cells: Cells, key: &str) -> Result<Self> {
         let key = cells.column(key)?;
         let table = Self { cells, key };
@@ -195,11 +190,6 @@ impl Table {
     /// Everything in it.
     pub fn into_cells(self) -> Cells {
         self.cells
-    }
-
-    /// Names of the columns.
-    pub fn columns(&self) -> &[String] {
-        &self.cells.columns
     }
 
     /// Name of the key column.
@@ -253,7 +243,7 @@ mod tests {
     fn read(text: &str, key: &str) -> Result<Table> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Table::read(file.path(), key)
+        Table::of(Cells::read(file.path())?, key)
     }
 
     #[test]
@@ -314,7 +304,7 @@ mod tests {
         let header = names.join(",");
         let text = format!("{header}\n{}\n", vec!["1"; names.len()].join(","));
         let start = std::time::Instant::now();
-        assert_eq!(read(&text, "c299999").unwrap().columns().len(), 300_000);
+        assert_eq!(read(&text, "c299999").unwrap().into_cells().columns().len(), 300_000);
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
         let twice = format!("{header},c7\n");
         assert!(read(&twice, "c0").unwrap_err().to_string().contains("two columns are named 'c7'"));

@@ -3,6 +3,7 @@
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyList, PyMemoryView, PyString};
+use windlass_retrieval::push_field;
 
 use crate::error::plain;
 use crate::natural::Natural;
@@ -184,7 +185,7 @@ pub fn with_columns(cells: &Bound<'_, PyAny>, key: Option<&str>) -> PyResult<Sou
     for row in 0..count {
         record.clear();
         for column in 0..columns.len() {
-            put_cell(&mut record, cell(column, row));
+            push_field(&mut record, cell(column, row));
         }
         rows.push(&record);
         if let Some(position) = position {
@@ -192,16 +193,4 @@ pub fn with_columns(cells: &Bound<'_, PyAny>, key: Option<&str>) -> PyResult<Sou
         }
     }
     Ok(Source { keys: position.map(|_| keys), rows, fields, key: key.map(str::to_owned) })
-}
-
-/// A field as [`windlass::lookup::encode_record`] writes it, of any bytes: its length (LEB128), then
-/// they.
-fn put_cell(out: &mut Vec<u8>, cell: &[u8]) {
-    let mut length = cell.len();
-    while length >= 0x80 {
-        out.push(length as u8 | 0x80);
-        length >>= 7;
-    }
-    out.push(length as u8);
-    out.extend_from_slice(cell);
 }

@@ -81,14 +81,14 @@
 //! - [`circuits`][]: the circuits that run on these engines.
 //! - [`bootstrap`][]: the bootstrapping pipeline as a value.
 //! - [`wire`][]: file formats.
-//! - [`lookup`] and [`scoring`]: two applications.
 //! - [`rlwe`] and [`ring`]: the crates underneath.
 #![forbid(unsafe_code)]
 
 pub mod front;
+#[deprecated(since = "0.3.0", note = "use circuits::lookup; records are in windlass-retrieval")]
+#[doc(hidden)]
 pub mod lookup;
 mod main_result;
-pub mod scoring;
 
 pub use circuits::LinearMap;
 pub use front::{
@@ -118,6 +118,7 @@ pub use windlass_wire as wire;
 #[doc = include_str!("../../windlass-circuits/src/examples/fixed_point.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/function.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/inner_product.md")]
+#[doc = include_str!("../../windlass-circuits/src/examples/lookup.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/matrix.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/matrix_product.md")]
 #[doc = include_str!("../../windlass-circuits/src/examples/slot_table.md")]

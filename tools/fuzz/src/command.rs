@@ -98,13 +98,7 @@ const CSV: &[u8] = b"id,x,y\nEurope/Lisbon,1,2.5\n\"Asia, Tokyo\",-3,1e3\n";
 
 const QUOTED: &[u8] = b"\xef\xbb\xbfid,\"a \"\"b\"\"\"\r\n1,\"line\nbreak\"\r\n2,\r\n";
 
-/// Tables to look up rows of: for one that does not fit, larger rings are tried.
-pub fn lookup_tables() -> Target {
-    let command = "explain --table FILE --key id --params insecure_toy_256";
-    target("csv", &[Command::new(command, &[CSV, QUOTED])], RINGS, Vec::new())
-}
-
-/// Tables: for lookups of any size, as rows to score, as vectors, and as a model.
+/// Tables: for lookups, as rows to score, as vectors, and as a model.
 pub fn tables() -> Target {
     let model = b"x,y,bias\n0.5,-1,2\n";
     let labelled = b"id,x,y\nnone,1,2.5\nsome,-3,1e3\nsome,0.5,7\n";
@@ -160,7 +154,7 @@ pub fn models() -> Target {
     target("json", &[Command::new(command, &files)], TABLES, Vec::new())
 }
 
-/// Schemas of lookups.
+/// Schemas of lookups that earlier versions wrote.
 pub fn lookup_schemas() -> Target {
     let named = br#"{"format": "windlass-lookup-schema", "version": 1, "parameters": "insecure_toy_256",
         "columns": ["zone", "country"], "key": "zone", "record_bytes": 17, "keys": ["Europe/Lisbon", "Asia/Tokyo"]}"#;
@@ -171,11 +165,10 @@ pub fn lookup_schemas() -> Target {
     target(
         "json",
         &[
-            Command::new("explain --schema FILE", &files),
-            // A key that is not there is looked for among those that are like it.
-            Command::new("query --schema FILE --insecure --query Europe/Lisbo --secret-key NONE --out NONE", &[]),
-            Command::new("query --schema FILE --insecure --query Asia/Tokyo --secret-key NONE --out NONE", &files),
             Command::new("decrypt --schema FILE --secret-key NONE --in NONE", &files),
+            // A key that is not there is looked for among those that are like it.
+            Command::new("decrypt --schema FILE --secret-key NONE --in NONE --query Europe/Lisbo", &[]),
+            Command::new("decrypt --schema FILE --secret-key NONE --in NONE --query Asia/Tokyo", &files),
         ],
         RINGS,
         Vec::new(),
@@ -236,13 +229,12 @@ pub fn changes() -> Target {
     target("csv", &[Command::new("table set --dir KEPT --table FILE", &[CSV, more])], RINGS, Vec::new())
 }
 
-/// Parameters for a lookup.
+/// Parameter files.
 pub fn parameters() -> Target {
-    std::fs::write(place("kept.csv"), CSV).expect("a file is written");
     let names = ["insecure_toy_256", "insecure_toy_2048"];
     let files = names.map(|name| windlass::Params::preset(name, windlass::Scheme::Bgv).expect("a preset").to_json());
     let files = files.each_ref().map(|file| file.as_bytes());
-    let command = Command::new("explain --table KEPT.csv --key id --params FILE", &files);
+    let command = Command::new("params show FILE", &files);
     target("json", &[command], RINGS, Vec::new())
 }
 

@@ -71,7 +71,6 @@ const TARGETS: &[(&str, Made)] = &[
     ("ckks_parameters", text::ckks_parameters),
     ("ckks_refresh_parameters", text::refresh_parameters),
     ("command_csv", command::tables),
-    ("command_lookup_csv", command::lookup_tables),
     ("command_vectors", command::vectors),
     ("command_model", command::models),
     ("command_lookup_schema", command::lookup_schemas),

@@ -13,7 +13,7 @@ use super::args::{SchemeName, Value, WayArgs};
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::rounded_down;
-use crate::session::vouch;
+use crate::security::vouch;
 use crate::values::refused_parameters;
 
 /// A set of CKKS with its plan and its transforms.

@@ -15,7 +15,7 @@ use super::args::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::rounded_down;
-use crate::session::vouch;
+use crate::security::vouch;
 use crate::values::refused_parameters;
 
 /// A planned preset.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass::Error;
-use windlass::scoring::Standardisation;
+use windlass_scoring::Standardisation;
 
 use super::args::ColumnArgs;
 use crate::error::{CliError, Result};

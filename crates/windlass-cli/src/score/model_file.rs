@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use windlass::scoring::{LinearModel, Standardisation};
 use windlass::wire::from_json;
+use windlass_scoring::{LinearModel, Standardisation};
 
 use crate::error::{CliError, Result};
 use crate::table::{Cells, read_text, without_mark};

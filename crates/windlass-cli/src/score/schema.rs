@@ -12,15 +12,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use windlass::schemes::ckks::CkksSpec;
-use windlass::scoring::{Scoring, scoring_spec};
 use windlass::wire::{Access, from_json, prefixes, sha256, write_new};
 use windlass::{Approximate, Context};
+use windlass_scoring::{Scoring, scoring_spec};
 
 use super::args::SourceArgs;
 use super::model_file::{Model, check_names, standardisation};
 use crate::error::{CliError, Result};
 use crate::report::rounded_down;
-use crate::session::{SECURE_BITS, tell_security};
+use crate::security::{SECURE_BITS, tell_security};
 use crate::table::{read_text, without_mark};
 
 const FORMAT: &str = "windlass-scoring-schema";

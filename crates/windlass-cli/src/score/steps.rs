@@ -7,8 +7,8 @@ use windlass::NeedsKeys;
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
-use windlass::scoring::{Scorer, decision};
 use windlass::wire::{Access, CiphertextList, EncryptedRowsV1, EncryptedScoresV1, Passphrase, Stored, write_new};
+use windlass_scoring::{Scorer, decision};
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, SchemaArgs};
 use super::features::Features;

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
 use windlass::schemes::ckks::{Ciphertext, complex};
-use windlass::scoring::{LinearModel, Scorer, TrainSpec, decision};
 use windlass::wire::{CiphertextList, Stored};
+use windlass_scoring::{LinearModel, Scorer, TrainSpec, decision};
 
 use super::args::ScoreArgs;
 use super::features::Features;

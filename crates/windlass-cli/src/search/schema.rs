@@ -19,7 +19,7 @@ use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
-use crate::session::tell_security;
+use crate::security::tell_security;
 use crate::table::{read_text, without_mark};
 
 const FORMAT: &str = "windlass-search-schema";

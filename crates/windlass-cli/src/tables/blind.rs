@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::files::claim;
 use crate::progress::Stages;
 use crate::report::Report;
-use crate::session::tell_security;
+use crate::security::tell_security;
 use crate::values::{read, write};
 
 /// `windlass table blind`.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use windlass::lookup::decode_record;
+use serde_json::Value;
 use windlass::wire::{Passphrase, WireError};
-use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, size};
+use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, decode_record, size};
 
 use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
 use super::asked::Asked;
@@ -14,7 +14,7 @@ use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};
 use crate::progress::Stages;
 use crate::report::{Report, printable, rounded_down};
-use crate::session::tell_security;
+use crate::security::tell_security;
 use crate::table::without_mark;
 use crate::values::{read_for, write};
 
@@ -125,7 +125,8 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let rows =
         stages.run("decrypt", "decrypting", || read_rows(schema.clone(), &setting, &secret, wanted, &args.input))?;
     let mut report = Report::default();
-    describe(&schema, &args.wanted, &rows, &mut report)?;
+    let rows = describe(&schema, &args.wanted, &rows, &mut report)?;
+    report.field("rows", rows);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -145,19 +146,24 @@ pub fn read_rows(
     asked.open(client.read(&answer, &asked.wanted)?)
 }
 
-/// Prints rows, field by field.
-pub fn describe(schema: &Schema, wanted: &WantedArgs, rows: &[Option<Vec<u8>>], report: &mut Report) -> Result<()> {
+/// Prints rows, field by field, and gives them as objects.
+pub fn describe(
+    schema: &Schema,
+    wanted: &WantedArgs,
+    rows: &[Option<Vec<u8>>],
+    report: &mut Report,
+) -> Result<Vec<Value>> {
     let names = wanted.keys.iter().map(|key| printable(key)).chain(wanted.rows.iter().map(|row| format!("row {row}")));
     let mut list = Vec::new();
     for (name, row) in names.zip(rows) {
         let Some(row) = row else {
             report.line(format!("{name}: not there"));
-            list.push(serde_json::Value::Null);
+            list.push(Value::Null);
             continue;
         };
         if schema.is_cleared(row) {
             report.line(format!("{name}: empty"));
-            list.push(serde_json::Value::Null);
+            list.push(Value::Null);
             continue;
         }
         let cells = decode_record(row, schema.fields.len()).ok_or(CliError::NotARow)?;
@@ -169,6 +175,5 @@ pub fn describe(schema: &Schema, wanted: &WantedArgs, rows: &[Option<Vec<u8>>], 
         }
         list.push(object.into());
     }
-    report.field("rows", list);
-    Ok(())
+    Ok(list)
 }

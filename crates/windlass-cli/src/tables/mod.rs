@@ -10,7 +10,7 @@ mod source;
 mod whole;
 
 pub use args::TableCommand;
-pub use whole::{lookup, million_rows};
+pub use whole::lookup;
 
 use crate::error::Result;
 use crate::report::Report;

@@ -71,7 +71,9 @@ pub fn prepare(
     Table::check_wish(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let public = oprf.as_deref().map(|oprf| oprf.key.public());
-        let mut plan = plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), wish)?;
+        let mut plan = stages.run("plan", "choosing a layout", || {
+            plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), wish)
+        })?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
         oprf.as_deref_mut().map_or(Ok(()), TableKey::save)?;

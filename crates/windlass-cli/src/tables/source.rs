@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use windlass::lookup::encode_record;
 use windlass::wire::WireError;
-use windlass_retrieval::{Error, RowStatistics};
+use windlass_retrieval::{Error, RowStatistics, encode_record};
 
 use crate::error::{CliError, Result};
 use crate::table::{begin, not_a_table};

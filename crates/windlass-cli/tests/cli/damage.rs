@@ -110,12 +110,13 @@ fn a_disk_that_is_full_is_an_error_that_says_so() {
 /// without an error.
 #[test]
 fn a_report_that_nobody_gets_is_an_error_that_says_so() {
-    let decrypt = "decrypt --schema out/schema.json --secret-key out/keys/secret.key --in out/answer.bin";
+    let decrypt = "table decrypt --schema out/served/schema.json --secret-key out/client/secret.key --query 2 \
+                   --in out/told.bin";
     for (line, wanted) in [
         ("params list", "nothing was changed: run the command again with its output redirected to a file (> FILE)"),
         (decrypt, "nothing was changed: run the command again with its output redirected to a file (> FILE)"),
         (LINES[0], "the output of the command is complete"),
-        (LINES[9], "the output of the command is complete"),
+        (LINES[4], "the output of the command is complete"),
     ] {
         let makes = line.contains("--out");
         for json in ["", " --json"] {
@@ -281,7 +282,7 @@ fn whole_leftovers_of_every_command_go() {
 fn leftovers_of_the_same_process_number_go() {
     let line = LINES[0];
     let (dir, output) = prepared(line);
-    for old in ["schema.json", "schema.json.0123456789abcdef"] {
+    for old in ["params.json", "params.json.0123456789abcdef"] {
         let leftover = format!("printf WINDLASS > out/.{old}.$$.windlass-part");
         let ended = Command::new("sh")
             .current_dir(dir.path())

@@ -50,6 +50,11 @@ fn with_table(at: &Path) {
     fs::copy(zones(), at.join("zones.csv")).unwrap();
 }
 
+fn with_prepared_table(at: &Path) {
+    with_table(at);
+    succeed(at, "table build --table zones.csv --key zone --out served");
+}
+
 fn names(list: &[&str]) -> BTreeSet<String> {
     list.iter().map(|&name| name.to_owned()).collect()
 }
@@ -61,10 +66,10 @@ fn entries(at: &Path) -> BTreeSet<String> {
 
 #[test]
 fn what_a_killed_command_left_goes_with_the_next() {
-    kill_at_many_times("keygen --table zones.csv --key zone --out new/keys", with_table, |at| {
+    kill_at_many_times("table keygen --schema served/schema.json --out new/keys", with_prepared_table, |at| {
         let parent = at.join("new");
         if parent.exists() {
-            succeed(at, "schema --table zones.csv --key zone --out new/schema.json");
+            succeed(at, "params plan --modulus 257 --depth 1 --out new/params.json");
             let left = entries(&parent);
             assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
         }
@@ -182,7 +187,7 @@ fn commands_end_as_they_should_without_standard_error() {
     let without_reader = || std::io::pipe().unwrap().1;
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
-    command.current_dir(dir.path()).args("schema --table none.csv --key zone --out schema.json".split(' '));
+    command.current_dir(dir.path()).args("table build --table none.csv --key zone --out served".split(' '));
     assert_eq!(command.stderr(without_reader()).status().unwrap().code(), Some(2));
 }
 
@@ -192,7 +197,6 @@ fn commands_end_as_they_should_without_standard_error() {
 #[test]
 fn pipes_and_links_among_leftovers_are_not_opened() {
     let dir = tempfile::tempdir().unwrap();
-    with_table(dir.path());
     // Above the largest process number of any Linux.
     let [pipe, link, inside, linked] =
         ["pipe", "link", "inside", "linked"].map(|name| dir.path().join(format!(".{name}.4194305.windlass-part")));
@@ -203,7 +207,7 @@ fn pipes_and_links_among_leftovers_are_not_opened() {
     make_pipe(&inside.join("secret.key"));
     fs::write(dir.path().join("target"), "WINDLASS").unwrap();
     std::os::unix::fs::symlink("target", &linked).unwrap();
-    let mut child = start(dir.path(), "schema --table zones.csv --key zone --out schema.json");
+    let mut child = start(dir.path(), "params plan --modulus 257 --depth 1 --out params.json");
     let end = Instant::now() + Duration::from_secs(20);
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > end {
@@ -239,15 +243,15 @@ fn ignored_signals_stay_ignored() {
 
 #[test]
 fn a_directory_of_keys_appears_whole_or_not_at_all() {
-    let keys = names(&["evaluation.keys", "public.key", "secret.key"]);
-    kill_at_many_times("keygen --table zones.csv --key zone --out keys", with_table, |at| {
+    let keys = names(&["evaluation.keys", "secret.key"]);
+    kill_at_many_times("table keygen --schema served/schema.json --out keys", with_prepared_table, |at| {
         assert!(!at.join("keys").exists() || visible(&at.join("keys")) == keys, "{:?}", visible(&at.join("keys")));
     });
 }
 
 #[test]
 fn a_lookup_leaves_all_of_its_files_or_none() {
-    let files = names(&["answer.bin", "evaluation.keys", "public.key", "query.bin", "schema.json", "secret.key"]);
+    let files = names(&["answer.bin", "evaluation.keys", "query.bin", "secret.key", "table"]);
     kill_at_many_times("lookup --table zones.csv --key zone --query Asia/Tokyo --out out", with_table, |at| {
         assert!(!at.join("out").exists() || visible(&at.join("out")) == files, "{:?}", visible(&at.join("out")));
     });
@@ -258,26 +262,26 @@ fn a_lookup_leaves_all_of_its_files_or_none() {
 fn every_visible_file_is_whole() {
     let sizes = {
         let dir = tempfile::tempdir().unwrap();
-        with_table(dir.path());
-        let report = succeed(dir.path(), "keygen --table zones.csv --key zone --out .");
+        with_prepared_table(dir.path());
+        let report = succeed(dir.path(), "table keygen --schema served/schema.json --out .");
         report["bytes"].clone()
     };
-    kill_at_many_times("keygen --table zones.csv --key zone --out .", with_table, |at| {
-        for name in visible(at).iter().filter(|name| *name != "zones.csv") {
+    kill_at_many_times("table keygen --schema served/schema.json --out .", with_prepared_table, |at| {
+        for name in visible(at).iter().filter(|name| !["zones.csv", "served"].contains(&name.as_str())) {
             let bytes = fs::metadata(at.join(name)).unwrap().len();
             assert_eq!(Some(bytes), sizes[name].as_u64(), "{name}");
         }
     });
     let prepare = |at: &Path| {
-        with_table(at);
-        succeed(at, "schema --table zones.csv --key zone --out schema.json");
-        succeed(at, "keygen --schema schema.json --out keys");
+        with_prepared_table(at);
+        succeed(at, "table keygen --schema served/schema.json --out keys");
     };
-    let line = "query --schema schema.json --secret-key keys/secret.key --query Asia/Tokyo --out query.bin";
+    let line =
+        "table query --schema served/schema.json --secret-key keys/secret.key --query Asia/Tokyo --out query.bin";
     kill_at_many_times(line, prepare, |at| {
         if at.join("query.bin").exists() {
             let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin";
-            succeed(at, &format!("answer --table zones.csv --key zone {inputs} --out answer.bin"));
+            succeed(at, &format!("table answer --dir served {inputs} --out answer.bin"));
         }
     });
 }

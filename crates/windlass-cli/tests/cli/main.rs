@@ -7,6 +7,7 @@ mod common;
 #[cfg(target_os = "linux")]
 mod damage;
 mod demo;
+mod earlier;
 mod interrupted;
 #[cfg(target_os = "linux")]
 mod limits;

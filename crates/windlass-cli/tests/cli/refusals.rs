@@ -9,23 +9,23 @@ use tempfile::TempDir;
 
 const TABLE: &str = "code,name\n1,one\n2,two\n3,three\n";
 
-/// A table whose product takes several diagonals, so that evaluation keys are not empty.
-fn long_table(last: &str) -> String {
-    let cell = "abcdefgh".repeat(20);
-    let rows: String = (1..40).map(|code| format!("{code},{code} {cell}\n")).collect();
-    format!("code,name\n{rows}{last},last\n")
+/// A table of several bins, so that a query is expanded and evaluation keys are not empty.
+fn long_table(last: u32) -> String {
+    let cell = "abcdefgh".repeat(25);
+    let rows: String = (1..=last).map(|code| format!("{code},{code} {cell}\n")).collect();
+    format!("code,name\n{rows}")
 }
 
-/// A directory with a table, its schema, keys, a query and an answer under the parameters `params`.
-fn workshop(params: &str) -> TempDir {
+/// A directory with a prepared table, keys, a query and an answer.
+fn workshop() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
-    fs::write(at.join("table.csv"), long_table("40")).unwrap();
-    succeed(at, &format!("schema --table table.csv --key code --params {params} --out schema.json"));
-    succeed(at, "keygen --schema schema.json --insecure --out keys");
-    succeed(at, "query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out query.bin");
+    fs::write(at.join("table.csv"), long_table(300)).unwrap();
+    succeed(at, "table build --table table.csv --key code --out served");
+    succeed(at, "table keygen --schema served/schema.json --out keys");
+    succeed(at, "table query --schema served/schema.json --secret-key keys/secret.key --query 2 --out query.bin");
     let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin";
-    succeed(at, &format!("answer --table table.csv --key code --params {params} {inputs} --out answer.bin"));
+    succeed(at, &format!("table answer --dir served {inputs} --out answer.bin"));
     dir
 }
 
@@ -41,7 +41,6 @@ fn refused(at: &Path, line: &str, wanted: &str) {
 fn bad_tables_and_keys() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
-    let wide = "x".repeat(9000);
     for (name, text) in [
         ("table.csv", TABLE),
         ("empty.csv", "code,name\n"),
@@ -49,7 +48,6 @@ fn bad_tables_and_keys() {
         ("ragged.csv", "code,name\n1,one\n2\n"),
         ("twice.csv", "code,name\n1,one\n2,two\n1,uno\n"),
         ("columns.csv", "code,code\n1,one\n"),
-        ("wide.csv", &format!("code,name\n1,{wide}\n2,{wide}\n3,{wide}\n")),
     ] {
         fs::write(at.join(name), text).unwrap();
     }
@@ -59,7 +57,7 @@ fn bad_tables_and_keys() {
         ("table.csv", "--key code --query 4", "no row where code is '4'"),
         ("table.csv", "--key kode --query 1", "its columns are code, name"),
         ("table.csv", "--key name --query tree", "did you mean 'three'?"),
-        ("table.csv", "--key code --query 1 --params none", "none"),
+        ("table.csv", "--key code --query 1 --params demo", "leave --params out"),
         ("table.csv", "--key code --query 1 --threads 0", "--threads"),
         ("missing.csv", "--key code --query 1", "missing.csv: no such file"),
         ("empty.csv", "--key code --query 1", "no rows"),
@@ -68,30 +66,28 @@ fn bad_tables_and_keys() {
         ("latin1.csv", "--key code --query 1", "not a table"),
         ("twice.csv", "--key code --query 1", "rows 1 and 3"),
         ("columns.csv", "--key code --query 1", "two columns"),
-        ("wide.csv", "--key code --query 1 --params insecure_toy_2048", "too large"),
     ] {
         refused(at, &lookup(table, rest), wanted);
     }
     refused(at, "lookup --table table.csv --key code", "--query");
-    refused(at, "keygen --out keys", "--schema");
+    refused(at, "table keygen --out keys", "--schema");
 }
 
 #[test]
 fn existing_files_stay() {
-    let dir = workshop("insecure_toy_2048");
+    let dir = workshop();
     let at = dir.path();
-    refused(at, "schema --table table.csv --key code --out schema.json", "schema.json: already exists");
-    refused(at, "keygen --schema schema.json --insecure --out keys", "already exists");
-    refused(
-        at,
-        "query --schema schema.json --insecure --secret-key keys/secret.key --query 1 --out query.bin",
-        "already exists",
-    );
-    let inputs = "--params insecure_toy_2048 --evaluation-keys keys/evaluation.keys --in query.bin";
-    refused(at, &format!("answer --table table.csv --key code {inputs} --out answer.bin"), "already exists");
-    fs::create_dir(at.join("out")).unwrap();
-    fs::write(at.join("out/public.key"), "mine").unwrap();
-    refused(at, "lookup --table table.csv --key code --query 1 --out out", "already exists");
+    refused(at, "table keygen --schema served/schema.json --out keys", "already exists");
+    let query = "table query --schema served/schema.json --secret-key keys/secret.key --query 1";
+    refused(at, &format!("{query} --out query.bin"), "query.bin: already exists");
+    let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin";
+    refused(at, &format!("table answer --dir served {inputs} --out answer.bin"), "answer.bin: already exists");
+    for taken in ["secret.key", "table"] {
+        fs::create_dir(at.join("out")).unwrap();
+        fs::write(at.join("out").join(taken), "mine").unwrap();
+        refused(at, "lookup --table table.csv --key code --query 1 --out out", "already exists");
+        fs::remove_dir_all(at.join("out")).unwrap();
+    }
 }
 
 /// A command line that reads a given file.
@@ -99,20 +95,19 @@ type Run<'a> = &'a dyn Fn(&str) -> String;
 
 #[test]
 fn damaged_files() {
-    let dir = workshop("insecure_toy_2048");
+    let dir = workshop();
     let at = dir.path();
     let answer = |keys: &str, query: &str| {
-        let table = "--table table.csv --key code --params insecure_toy_2048";
-        format!("answer {table} --evaluation-keys {keys} --in {query} --out new.bin")
+        format!("table answer --dir served --evaluation-keys {keys} --in {query} --out new.bin")
     };
-    let decrypt = |key: &str, answer: &str| format!("decrypt --schema schema.json --secret-key {key} --in {answer}");
-    let query = |schema: &str, key: &str| format!("query --schema {schema} --insecure {key} --query 1 --out new.bin");
+    let with = |key: &str| format!("--schema served/schema.json --secret-key {key} --query 2");
+    let decrypt = |key: &str, answer: &str| format!("table decrypt {} --in {answer}", with(key));
     let runs: [(&str, Run); 5] = [
         ("keys/evaluation.keys", &|file| answer(file, "query.bin")),
         ("query.bin", &|file| answer("keys/evaluation.keys", file)),
         ("answer.bin", &|file| decrypt("keys/secret.key", file)),
         ("keys/secret.key", &|file| decrypt(file, "answer.bin")),
-        ("keys/public.key", &|file| query("schema.json", &format!("--public-key {file}"))),
+        ("keys/secret.key", &|file| format!("table query {} --out new.bin", with(file))),
     ];
     for (file, run) in runs {
         let whole = fs::read(at.join(file)).unwrap();
@@ -134,65 +129,55 @@ fn damaged_files() {
         refused(at, &run("missing"), "missing: no such file");
         refused(at, &run("keys"), "keys: ");
     }
-    refused(at, &decrypt("keys/public.key", "answer.bin"), "expected a secret key, but found a public key");
-    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query, but found an answer");
-    fs::write(at.join("damaged"), "{}").unwrap();
-    refused(at, &query("damaged", "--secret-key keys/secret.key"), "not a lookup schema");
+    let wanted = "expected a secret key, but found evaluation keys";
+    refused(at, &decrypt("keys/evaluation.keys", "answer.bin"), wanted);
+    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query");
 }
 
 #[test]
 fn files_of_others() {
-    let (dir, other) = (workshop("insecure_toy_2048"), workshop("demo"));
+    let dir = workshop();
     let at = dir.path();
-    for name in ["evaluation.keys", "secret.key", "public.key"] {
-        fs::copy(other.path().join("keys").join(name), at.join(name)).unwrap();
-    }
-    let answer = |table: &str, rest: &str| {
-        format!("answer --table {table} --key code --params insecure_toy_2048 {rest} --out new.bin")
+    let answer = |dir: &str, keys: &str| {
+        format!("table answer --dir {dir} --evaluation-keys {keys}/evaluation.keys --in query.bin --out new.bin")
     };
-    let keys = "--evaluation-keys evaluation.keys --in query.bin";
-    refused(at, &answer("table.csv", keys), "another context");
-    let keys = "--secret-key secret.key --in answer.bin";
-    refused(at, &format!("decrypt --schema schema.json {keys}"), "another context");
+    let decrypt = |keys: &str, key: &str| {
+        let with = "--schema served/schema.json --in answer.bin";
+        format!("table decrypt {with} --secret-key {keys}/secret.key --query {key}")
+    };
+    // Keys of other parameters.
+    succeed(at, "refresh keygen --preset insecure_boot_256_p257 --out boot");
+    refused(at, &answer("served", "boot"), "another context");
+    refused(at, &decrypt("boot", "2"), "another context");
 
     // Another version of the table: the query was made for the first.
-    fs::write(at.join("new.csv"), long_table("41")).unwrap();
-    let keys = "--evaluation-keys keys/evaluation.keys --in query.bin";
-    refused(at, &answer("new.csv", keys), "made for another table");
+    fs::write(at.join("new.csv"), long_table(301)).unwrap();
+    succeed(at, "table build --table new.csv --key code --out new");
+    refused(at, &answer("new", "keys"), "query.bin: ");
 
     // Another client's keys, under the same parameters.
-    succeed(at, "keygen --schema schema.json --insecure --out stranger");
-    let keys = "--secret-key stranger/secret.key --in answer.bin";
-    refused(
-        at,
-        &format!("decrypt --schema schema.json {keys}"),
-        "answer.bin: it belongs to another key pair than stranger/secret.key (",
-    );
-    let keys = "--evaluation-keys stranger/evaluation.keys --in query.bin";
-    refused(
-        at,
-        &answer("table.csv", keys),
-        "stranger/evaluation.keys: it belongs to another key pair than query.bin (",
-    );
-    let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
-    refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
+    succeed(at, "table keygen --schema served/schema.json --out stranger");
+    let wanted = "answer.bin: it belongs to another key pair than stranger/secret.key (";
+    refused(at, &decrypt("stranger", "2"), wanted);
+    let wanted = "stranger/evaluation.keys: it belongs to another key pair than query.bin (";
+    refused(at, &answer("served", "stranger"), wanted);
+    refused(at, &decrypt("keys", "3"), "another");
 }
 
+/// A wide table expands its queries, and the keys of a narrow one do not cover that.
 #[test]
 fn missing_evaluation_keys_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
-    // The wide table needs more automorphisms than the narrow one's keys cover.
-    fs::write(at.join("narrow.csv"), "code,name\n1,one\n").unwrap();
-    fs::write(at.join("wide.csv"), long_table("40")).unwrap();
-    let params = "--params insecure_toy_2048";
-    succeed(at, &format!("keygen --table narrow.csv --key code {params} --out keys"));
-    succeed(
-        at,
-        &format!("query --table wide.csv --key code {params} --secret-key keys/secret.key --query 7 --out query.bin"),
-    );
+    fs::write(at.join("narrow.csv"), TABLE).unwrap();
+    fs::write(at.join("wide.csv"), long_table(300)).unwrap();
+    for name in ["narrow", "wide"] {
+        succeed(at, &format!("table build --table {name}.csv --key code --out {name}"));
+    }
+    succeed(at, "table keygen --schema narrow/schema.json --out keys");
+    succeed(at, "table query --schema wide/schema.json --secret-key keys/secret.key --query 7 --out query.bin");
     let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin --out new.bin";
-    refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "the Galois key for");
+    refused(at, &format!("table answer --dir wide {inputs}"), "make them for this table's schema");
 }
 
 /// Who writes a parameter file himself learns which file it was and which of its numbers.
@@ -232,7 +217,6 @@ fn options_are_used_or_refused() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
     fs::write(at.join("t.csv"), TABLE).unwrap();
-    fs::write(at.join("long.csv"), format!("code,name\n{}", "1,x\n".replace('x', &"x".repeat(2 << 20)))).unwrap();
     succeed(at, "table build --table t.csv --key code --out keyed");
     let range = "is not in 1..=1024";
     for (line, wanted) in [
@@ -247,10 +231,6 @@ fn options_are_used_or_refused() {
         ("search --table t.npy --query q.npy --skip name", "t.npy, q.npy: an array has no column names"),
         ("search --table t.npy --key a --plan", "leave out --key a"),
         ("search schema --table t.npy --key a --out s.json", "t.npy: an array has no column names"),
-        (
-            "lookup --table long.csv --key code --query 1 --params demo",
-            "without --params, 'lookup' takes tables of any size",
-        ),
     ] {
         refused(at, line, wanted);
     }
@@ -273,10 +253,10 @@ fn usage_errors_are_objects_with_json() {
     let dir = tempfile::tempdir().unwrap();
     for (line, wanted) in [
         (
-            "schema --tabel t.csv --json",
+            "table plan --tabel t.csv --json",
             "unexpected argument '--tabel' found tip: a similar argument exists: '--table'",
         ),
-        ("--json keygen --schema s.json", "the following required arguments were not provided: --out <DIR>"),
+        ("--json table keygen --schema s.json", "the following required arguments were not provided: --out <DIR>"),
         ("params frobnicate --json", "unrecognized subcommand 'frobnicate'"),
         ("--json", "'windlass' requires a subcommand but one was not provided"),
         ("--json params", "a command is missing; 'windlass --help' lists them"),
@@ -291,11 +271,11 @@ fn usage_errors_are_objects_with_json() {
         assert!(!output.stderr.is_empty(), "{line}: the text is there, too");
     }
     // Without it nothing is printed on standard output, and help and version are what they were.
-    for line in ["schema --tabel t.csv", "schema -- --json"] {
+    for line in ["table plan --tabel t.csv", "table plan -- --json"] {
         let output = windlass(dir.path(), line.split(' '));
         assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{line}");
     }
-    for line in ["--json --help", "--version --json", "help schema"] {
+    for line in ["--json --help", "--version --json", "help table"] {
         let output = windlass(dir.path(), line.split(' '));
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && output.stderr.is_empty(), "{line}");

@@ -81,7 +81,8 @@ fn prepare(at: &Path, case: &Case, model: &Value) {
 /// λ is nowhere said to be more than it is, nor less by a tenth of a bit.
 #[test]
 fn what_is_told_of_security_is_rounded_down_to_a_tenth() {
-    use windlass::{Context, scoring::scoring_spec};
+    use windlass::Context;
+    use windlass_scoring::scoring_spec;
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
     let case = Case::new(4, 2, 3);

@@ -120,18 +120,17 @@ impl Drop for Session {
     }
 }
 
-/// A directory with a schema.
+/// A directory with a prepared table.
 fn workshop() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("table.csv"), "code,name\n1,one\n2,two\n").unwrap();
-    let line = "schema --table table.csv --key code --params insecure_toy_2048 --out schema.json";
-    succeed(dir.path(), line);
+    succeed(dir.path(), "table build --table table.csv --key code --out served");
     dir
 }
 
-const KEYGEN: &str = "keygen --schema schema.json --insecure --passphrase --out keys";
+const KEYGEN: &str = "table keygen --schema served/schema.json --passphrase --out keys";
 const QUERY: &str =
-    "query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out query.bin --threads 1";
+    "table query --schema served/schema.json --secret-key keys/secret.key --query 2 --out query.bin --threads 1";
 
 #[test]
 fn passphrases_are_typed_and_do_not_show() {
@@ -183,7 +182,7 @@ fn new_passphrases_are_typed_twice_alike() {
         session.wait_for(wanted);
         assert_eq!(session.end().code(), Some(2), "{}", session.text());
         let left = fs::read_dir(dir.path()).unwrap().count();
-        assert_eq!(left, 2, "the table and the schema");
+        assert_eq!(left, 2, "the table and what was prepared of it");
     }
 }
 
@@ -232,7 +231,7 @@ fn interrupted_questions_leave_the_terminal_as_it_was() {
         let wanted = if signal == Some("-TERM") { 143 } else { 130 };
         assert_eq!(session.end().code(), Some(wanted), "{}", session.text());
         let left = fs::read_dir(dir.path()).unwrap().count();
-        assert_eq!(left, 2, "the table and the schema");
+        assert_eq!(left, 2, "the table and what was prepared of it");
         assert!(!session.text().contains("half"));
     }
 }

@@ -7,74 +7,18 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::common::{fail, snapshot, succeed, windlass};
+use crate::common::{fail, succeed, windlass};
 
 const TABLE: &str = "code,name\n1,one\n2,two\n3,three\n";
 
-/// A directory with a table and its schema.
-fn with_schema(params: &str) -> tempfile::TempDir {
+/// A directory with a table, prepared.
+fn with_schema() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("table.csv"), TABLE).unwrap();
-    succeed(dir.path(), &format!("schema --table table.csv --key code --params {params} --out schema.json"));
+    succeed(dir.path(), "table build --table table.csv --key code --out served");
     dir
-}
-
-/// The schema with one field changed.
-fn crafted(at: &Path, field: &str, value: Value) {
-    let mut schema: Value = serde_json::from_slice(&fs::read(at.join("schema.json")).unwrap()).unwrap();
-    schema[field] = value;
-    fs::write(at.join("crafted.json"), serde_json::to_vec_pretty(&schema).unwrap()).unwrap();
-}
-
-#[test]
-fn crafted_schemas_are_refused_before_any_key() {
-    let dir = with_schema("insecure_toy_2048");
-    let at = dir.path();
-    let refused = |wanted: &str| {
-        let before = snapshot(at);
-        let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
-        assert!(message.contains(wanted), "{message}");
-        assert!(snapshot(at) == before && !at.join("keys").exists());
-    };
-    for bytes in [u64::MAX, u64::MAX / 2 + 1, u64::MAX / 8 + 1, 1 << 40] {
-        crafted(at, "record_bytes", json!(bytes));
-        refused("is too large for its parameters 'insecure_toy_2048'");
-        refused("only the owner of the table can choose others");
-    }
-    crafted(at, "record_bytes", json!(2));
-    refused("its longest row is shorter than one of its keys");
-    crafted(at, "keys", json!(["1", "2", "1"]));
-    refused("have the same name");
-    crafted(at, "columns", json!(["code", "code"]));
-    refused("have the same name");
-    crafted(at, "parameters", json!("\u{1b}]0;owned\u{7}"));
-    let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
-    assert!(message.contains("owned") && !message.contains(['\u{1b}', '\u{7}']), "{message:?}");
-    assert!(message.contains("crafted.json: its parameters are not valid: there is no parameter set"), "{message}");
-    crafted(at, "\u{1b}[31m", json!(1));
-    assert!(!fail(at, "keygen --schema crafted.json --insecure --out keys").contains('\u{1b}'));
-}
-
-#[test]
-fn weak_parameters_of_a_schema_need_consent() {
-    let dir = with_schema("insecure_toy_2048");
-    let at = dir.path();
-    for line in
-        ["keygen --schema schema.json --out keys", "query --schema schema.json --secret-key k --query 1 --out q"]
-    {
-        let message = fail(at, line);
-        assert!(message.contains("bits of security") && message.contains("--insecure"), "{message}");
-    }
-    assert!(!at.join("keys").exists());
-    let message = fail(at, "keygen --schema schema.json --params demo --out keys");
-    assert!(message.contains("'insecure_toy_2048', but --params names 'demo'"), "{message}");
-    let output =
-        windlass(at, "keygen --schema schema.json --params insecure_toy_2048 --insecure --out keys".split(' '));
-    assert!(output.status.success());
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("parameters 'insecure_toy_2048': ") && told.contains("bits of security"), "{told}");
 }
 
 /// A user of fewer than 128 bits has said so: by the name of a preset, or by a word where a file
@@ -83,29 +27,25 @@ fn weak_parameters_of_a_schema_need_consent() {
 fn weak_parameters_of_ones_own_need_a_word() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
-    fs::write(at.join("table.csv"), TABLE).unwrap();
-    let own = windlass::Params::preset("insecure_toy_2048", windlass::Scheme::Bgv).unwrap().to_json();
+    let own = windlass::Params::preset("insecure_boot_256_p257", windlass::Scheme::Bgv).unwrap().to_json();
     fs::write(at.join("own.json"), own).unwrap();
-    let table = "--table table.csv --key code --params";
     for line in [
-        format!("schema {table} own.json --out made"),
-        format!("lookup {table} own.json --query 1 --out made"),
-        format!("keygen {table} own.json --out made"),
-        format!("query {table} own.json --secret-key none --query 1 --out made"),
+        "refresh --preset own.json --out made",
+        "refresh keygen --preset own.json --out made",
+        "refresh encrypt --preset own.json --secret-key none --values 1 --out made",
     ] {
-        let message = fail(at, &line);
-        let wanted = "own.json: the parameters 'insecure_toy_2048' have ";
+        let message = fail(at, line);
+        let wanted = "own.json: the parameters 'insecure_boot_256_p257' have ";
         assert!(message.contains(wanted) && message.contains("--insecure"), "windlass {line}: {message}");
         assert!(!at.join("made").exists(), "windlass {line}");
     }
-    for (params, out) in [("own.json --insecure", "1"), ("insecure_toy_2048", "2"), ("paper_hs15_18631", "3")] {
-        let output = windlass(at, format!("schema {table} {params} --out {out}").split(' '));
+    for (params, out) in [("own.json --insecure", "1"), ("insecure_boot_256_p257", "2")] {
+        let output = windlass(at, format!("refresh keygen --preset {params} --out {out}").split(' '));
         let told = String::from_utf8(output.stderr).unwrap();
         let warned = told.lines().filter(|line| crate::common::is_warning(line)).count();
         assert!(output.status.success() && warned == 1, "{params}: {told}");
-        assert!(String::from_utf8(output.stdout).unwrap().contains(" bits of security)"), "{params}");
     }
-    let told = succeed(at, &format!("keygen {table} own.json --insecure --out keys"));
+    let told = succeed(at, "refresh keygen --preset own.json --insecure --out keys");
     assert!(told["security_bits"].as_f64().unwrap() < 128.0);
 }
 
@@ -117,7 +57,7 @@ fn clients_are_told_lambda_before_keys_or_queries_are_made() {
     use crate::workshop::{LINES, output_of, prepared};
     let makes = |line: &&str| line.split(' ').take(2).any(|word| ["keygen", "query", "encrypt"].contains(&word));
     let lines: Vec<&str> = LINES.into_iter().filter(makes).collect();
-    assert_eq!(lines.len(), 11, "{lines:?}");
+    assert_eq!(lines.len(), 9, "{lines:?}");
     let is_told = |line: &str| line.starts_with("windlass: parameters ") && line.contains(" bits of security");
     for line in lines {
         let (dir, output) = prepared(line);
@@ -162,49 +102,9 @@ fn scripts_are_told_lambda_too() {
         assert_eq!(bits < 128.0, line.contains("insecure"), "{line}: {bits} bits");
     }
     // Before the work: there is no such key.
-    let line = "query --schema out/schema.json --insecure --secret-key no.key --query 2 --out q --json";
-    let refused = windlass(prepared(LINES[3]).0.path(), line.split(' '));
+    let line = "refresh encrypt --preset insecure_boot_256_p257 --secret-key no.key --values 3 --out q --json";
+    let refused = windlass(prepared(LINES[0]).0.path(), line.split(' '));
     assert!(String::from_utf8(refused.stderr).unwrap().lines().next().is_some_and(is_warning));
-}
-
-#[test]
-fn a_lookup_takes_a_parameter_file_and_its_schema_carries_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = dir.path();
-    fs::write(at.join("table.csv"), TABLE).unwrap();
-    succeed(at, "params plan --modulus 257 --depth 1 --slots 64 --out own.json");
-    let table = "--table table.csv --key code --params own.json";
-    let report = succeed(at, &format!("lookup {table} --query 3 --out out"));
-    assert_eq!((report["row"]["name"].as_str(), report["verified"].as_bool()), (Some("three"), Some(true)));
-    // The client has the schema alone.
-    fs::rename(at.join("own.json"), at.join("server.json")).unwrap();
-    succeed(at, "keygen --schema out/schema.json --out keys");
-    let message = fail(at, "keygen --schema out/schema.json --params demo --out other");
-    assert!(message.contains("but --params names 'demo'"), "{message}");
-    // A stranger's set is checked as any other, whatever it calls itself.
-    fs::copy(at.join("out/schema.json"), at.join("schema.json")).unwrap();
-    let own: Value = serde_json::from_slice(&fs::read(at.join("server.json")).unwrap()).unwrap();
-    let changed = |field: &str, value: Value| {
-        let mut own = own.clone();
-        own[field] = value;
-        crafted(at, "parameters", own);
-        fail(at, "keygen --schema crafted.json --out other")
-    };
-    let longer: Vec<u32> = vec![50; 40];
-    assert!(changed("q_prime_bits", json!(longer)).contains("bits"));
-    assert!(changed("assurance", json!("none")).contains("assurance"));
-    assert!(changed("m", json!(1u64 << 60)).contains("crafted.json") || !at.join("other").exists());
-    for digits in [json!(0), json!(u64::MAX), json!(-1), json!(null)] {
-        changed("digits", digits);
-    }
-    changed("q_prime_bits", json!(vec![50; 100_000]));
-    assert!(!at.join("other").exists());
-    let mut renamed = own.clone();
-    renamed["name"] = json!("\u{1b}[31mred");
-    crafted(at, "parameters", renamed);
-    let told = windlass(at, "keygen --schema crafted.json --out other".split(' '));
-    let told = String::from_utf8(told.stderr).unwrap();
-    assert!(told.contains("[31mred") && !told.contains('\u{1b}'), "{told:?}");
 }
 
 #[test]
@@ -224,11 +124,11 @@ fn shell(at: &Path, line: &str) -> Output {
 
 #[test]
 fn inputs_may_be_pipes() {
-    let dir = with_schema("insecure_toy_2048");
+    let dir = with_schema();
     let at = dir.path();
-    succeed(at, "keygen --schema schema.json --insecure --out keys");
-    succeed(at, "query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out query.bin");
-    let answer = "windlass answer --table table.csv --key code --params insecure_toy_2048 --out answer.bin \
+    succeed(at, "table keygen --schema served/schema.json --out keys");
+    succeed(at, "table query --schema served/schema.json --secret-key keys/secret.key --query 2 --out query.bin");
+    let answer = "windlass table answer --dir served --out answer.bin \
                   --evaluation-keys keys/evaluation.keys --in /dev/stdin";
     for (input, wanted) in [
         ("head -c 1000 query.bin", "truncated: it has 1000 of"),
@@ -240,7 +140,8 @@ fn inputs_may_be_pipes() {
         assert!(output.status.code() == Some(2) && message.contains(wanted), "{input}: {message}");
     }
     assert!(shell(at, &format!("cat query.bin | {answer}")).status.success());
-    let decrypt = "windlass decrypt --schema schema.json --secret-key keys/secret.key --query 2 --in /dev/stdin";
+    let with = "--schema served/schema.json --secret-key keys/secret.key --query 2";
+    let decrypt = format!("windlass table decrypt {with} --in /dev/stdin");
     assert!(shell(at, &format!("cat answer.bin | {decrypt}")).status.success());
 }
 
@@ -254,7 +155,7 @@ fn limited(at: &Path, kilobytes: usize, command: &str) -> Output {
 /// Where threads or memory cannot be had: an error, or the end that the system makes, but no panic.
 #[test]
 fn limits_on_memory_do_not_panic() {
-    let dir = with_schema("insecure_toy_2048");
+    let dir = with_schema();
     for kilobytes in (10_000..300_000).step_by(10_000) {
         let output = limited(dir.path(), kilobytes, "params show demo --threads 32");
         let message = String::from_utf8_lossy(&output.stderr);
@@ -320,7 +221,10 @@ fn core_dumps_are_off() {
     assert!(Command::new("mkfifo").arg(dir.path().join("schema.json")).status().unwrap().success());
     // Waits for the schema.
     let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
-    command.current_dir(dir.path()).args("keygen --schema schema.json --out keys".split(' ')).stderr(Stdio::null());
+    command
+        .current_dir(dir.path())
+        .args("table keygen --schema schema.json --out keys".split(' '))
+        .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let limits = || fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
     let is_off = || {

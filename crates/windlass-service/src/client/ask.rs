@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass::lookup::decode_record;
 use windlass::wire::{OVERHEAD, from_bytes, hex, sha256, to_bytes};
-use windlass_retrieval::{Answer, Blinding, Client, HiddenKeys, OUTPUT, Schema, TableContext, Wanted};
+use windlass_retrieval::{Answer, Blinding, Client, HiddenKeys, OUTPUT, Schema, TableContext, Wanted, decode_record};
 
 use super::error::{AskError, Result};
 use super::http::{Remote, Response};

@@ -6,8 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use windlass::lookup::encode_record;
-use windlass_retrieval::{Plan, RowStatistics, Table, Wish, unobserved};
+use windlass_retrieval::{Plan, RowStatistics, Table, Wish, encode_record, unobserved};
 use windlass_service::client::Wanted;
 
 use crate::common::{Running, ask, asking, entries, eventually, numbered_table, refusal, text};

@@ -18,12 +18,11 @@ use windlass_ring::slots::SlotRing;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Prepares;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
-    LinearPlan, MatrixPlan, MatrixProduct, Membership, PolynomialPlan, Power, PreparedPlan, PreparedProduct,
-    PublicInnerProduct, SlotFunction, SlotTable, Softmax, Sorting, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, IndexBits,
+    InnerProduct, LinearPlan, MatrixPlan, MatrixProduct, Membership, PolynomialPlan, Power, PreparedPlan,
+    PreparedProduct, PublicInnerProduct, SlotFunction, SlotTable, Softmax, Sorting, TracePlan,
 };
 use crate::error::Result;
-use crate::lookup::IndexBits;
 use crate::schemes::clear::{Clear, ClearCiphertext};
 use crate::schemes::{self, ckks};
 use crate::switching::{Arithmetic, Switching};

@@ -14,12 +14,10 @@ use crate::bootstrap::BootstrapPlan;
 use crate::bootstrap::approximate::RefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
-    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, InnerProduct,
-    LinearPlan, MatrixPlan, MatrixProduct, Membership, Plan, PolynomialPlan, Power, PublicInnerProduct, SlotFunction,
-    SlotTable, Softmax, Sorting, TracePlan,
+    Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, IndexBits,
+    InnerProduct, LinearPlan, Lookup, MatrixPlan, MatrixProduct, Membership, Plan, PolynomialPlan, Power,
+    PublicInnerProduct, SlotFunction, SlotTable, Softmax, Sorting, TracePlan,
 };
-use crate::lookup::{IndexBits, Lookup};
-use crate::scoring::Scoring;
 
 /// The levels for which a key is made.
 ///
@@ -302,15 +300,6 @@ impl NeedsKeys for Lookup {
 impl NeedsKeys for IndexBits {
     fn key_request(&self) -> KeyRequest {
         with_products(format!("an index of {} bits", self.count()), self.count() - 1)
-    }
-}
-
-impl NeedsKeys for Scoring {
-    fn key_request(&self) -> KeyRequest {
-        let map = KeyRequest::none("").with_galois(self.map().required_keys());
-        let sum = KeyRequest::none("").with_galois(self.sum().required_keys()).up_to(self.sum_level());
-        let KeyRequests { galois, .. } = KeyRequests::of(&[&map, &sum]);
-        KeyRequest { galois, ..KeyRequest::none(format!("scores of {} features", self.layout().features())) }
     }
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
@@ -50,9 +50,10 @@ const LAYERS: [(&str, &[&str]); 16] = [
         ],
     ),
     ("windlass-retrieval", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
+    ("windlass-scoring", &["windlass"]),
     ("windlass-features", &[]),
     ("windlass-secrets", &["windlass"]),
-    ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_secrets"]),
+    ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_scoring", "windlass_secrets"]),
     ("windlass-py", &["windlass", "windlass_features", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
     // As any researcher would.

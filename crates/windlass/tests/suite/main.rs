@@ -19,7 +19,6 @@ mod parameters;
 mod planned;
 mod polynomial;
 mod properties;
-mod scoring;
 mod slot_packing;
 mod slot_table;
 mod spare_primes;

@@ -1,24 +1,26 @@
-//! Private lookup in a table. The server multiplies an encrypted selection vector by its table and
-//! never learns the requested row (the application of Halevi–Shoup 2018, §1).
+//! A lookup as a linear map: the product of an encrypted selection vector with a small table (the
+//! application of Halevi–Shoup 2018, §1).
+//!
+//! The server learns nothing of the selected row. [`IndexBits`] makes the selection vector from a row
+//! number that is itself encrypted. For tables of any size, and for clients that know the number or the
+//! key of their row, use the crate `windlass-retrieval`: its messages are smaller.
 
 mod index_bits;
 mod layout;
-mod record;
+mod words;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
+use windlass_rlwe::Limits;
+use windlass_schemes::{Error, Plaintext, Result};
 
 pub use index_bits::IndexBits;
 pub use layout::{Layout, Lines};
-pub use record::{bytes_to_words, decode_record, encode_record, word_bits, word_count, words_to_bytes};
+pub use words::{bytes_to_words, word_bits, word_count, words_to_bytes};
 
-use windlass_rlwe::Limits;
-
-use crate::circuits::linear::{LinearMap, LinearPlan, PlanSpec, Strategy};
-use crate::error::{Error, Result};
-use crate::plaintext::Plaintext;
+use crate::linear::{LinearMap, LinearPlan, PlanSpec, Strategy};
 
 /// The product of a selection vector with a table of a public shape: the number of rows, and the
 /// bytes of the longest row.
@@ -132,22 +134,7 @@ impl Lookup {
     /// The circuit that computes the selection vector from the encrypted bits of a row number. Use
     /// it if the row number is itself the result of an encrypted computation.
     ///
-    /// ```
-    /// use windlass::lookup::Lookup;
-    /// use windlass::Context;
-    ///
-    /// let context = Context::preset("insecure_boot_256_p257")?; // a toy
-    /// let records: Vec<Vec<u8>> = (0..5).map(|row| vec![row, 10 * row]).collect();
-    /// let lookup = Lookup::new(&context, records.len(), 2)?;
-    /// let (bits, table) = (lookup.index_bits()?, lookup.plan(&records)?);
-    /// let (client, server) = context.generate_keys([&bits, &table])?;
-    /// let index = bits.of_row(3)?.iter().map(|bit| client.encrypt_plaintext(bit)).collect::<Result<Vec<_>, _>>()?;
-    ///
-    /// let selection = server.apply(&bits, &index[..])?;
-    /// let answer = server.apply(&table, &selection)?;
-    /// assert_eq!(lookup.record(&client.decrypt_plaintext(&answer)?), Some(vec![3, 30]));
-    /// # Ok::<(), windlass::Error>(())
-    /// ```
+    #[cfg_attr(not(doctest), doc = include_str!("../examples/lookup.md"))]
     ///
     /// # Errors
     /// None if the lookup exists.
@@ -167,10 +154,10 @@ impl Lookup {
 #[cfg(test)]
 mod tests {
     use windlass_ring::kernels::Isa;
+    use windlass_schemes::schemes::clear::Clear;
 
     use super::*;
-    use crate::circuits::{TraceChain, TracePlan, TraceSpec};
-    use crate::schemes::clear::Clear;
+    use crate::trace::{TraceChain, TracePlan, TraceSpec};
 
     #[test]
     fn lookups_on_clear_give_every_row() {

@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::Limits;
+use windlass_schemes::{Error, Evaluator, Plaintext, Result};
 
-use crate::circuits::product_of_many;
-use crate::circuits::trace::{TracePlan, replicate};
-use crate::error::{Error, Result};
-use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::polynomial::product_of_many;
+use crate::trace::{TracePlan, replicate};
 
 /// Computes the selection vector of a row from the K encrypted bits of its number: "other encrypted
 /// information" from which a server computes it (Halevi–Shoup 2018, §1).
@@ -74,7 +72,7 @@ impl IndexBits {
 
     /// Spreads the bits in the first K slots of one ciphertext, lowest first: each bit gets a
     /// ciphertext that holds it in every slot. `total` is a plan of
-    /// [`crate::circuits::TraceChain::total`].
+    /// [`crate::TraceChain::total`].
     ///
     /// Cost: K products with constants, and K sums of all slots.
     ///

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_rlwe::Limits;
+use windlass::circuits::linear::{ComplexSlots, LinearGrid, PlanSpec, Strategy};
+use windlass::circuits::{LinearMap, LinearPlan, TracePlan};
+use windlass::needs::{KeyRequest, NeedsKeys};
+use windlass::rlwe::Limits;
+use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64};
+use windlass::wire::{CiphertextList, NumberKind, Stored};
+use windlass::{Error, Result};
 
-use super::layout::RowLayout;
-use super::model::LinearModel;
-use super::standardisation::Standardisation;
-use crate::circuits::linear::{ComplexSlots, LinearGrid, PlanSpec, Strategy};
-use crate::circuits::{LinearMap, LinearPlan, TracePlan};
-use crate::error::{Error, Result};
-use crate::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64};
-use crate::wire::{CiphertextList, NumberKind, Stored};
+use crate::layout::RowLayout;
+use crate::model::LinearModel;
+use crate::standardisation::Standardisation;
 
 /// Bits of the scale.
 const SCALE_BITS: u32 = 36;
@@ -146,7 +147,7 @@ impl Scoring {
     /// # Errors
     /// [`Error::ShapeMismatch`] if the model has another shape; [`Error::OutOfRange`] if its scores
     /// need a larger unit.
-    pub(super) fn plan(&self, model: &LinearModel) -> Result<LinearPlan<ComplexSlots>> {
+    pub(crate) fn plan(&self, model: &LinearModel) -> Result<LinearPlan<ComplexSlots>> {
         let shape = [
             ("features", self.layout.features(), model.features()),
             ("classes", self.layout.classes(), model.classes()),
@@ -211,7 +212,7 @@ impl Scoring {
         }
     }
 
-    /// The scores `[rows][classes]` in a list that [`super::Scorer::score`] made. `decrypt` returns
+    /// The scores `[rows][classes]` in a list that [`crate::Scorer::score`] made. `decrypt` returns
     /// the slots of a ciphertext.
     ///
     /// # Errors
@@ -230,5 +231,19 @@ impl Scoring {
         let mut rows = self.layout.unpack(&scores.assemble(slots)?);
         rows.iter_mut().flatten().for_each(|score| *score *= self.unit);
         Ok(rows)
+    }
+}
+
+impl NeedsKeys for Scoring {
+    /// The keys of the products with the weights, at every level, and those of the sums for the level of
+    /// a sum.
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("scores of {} features", self.layout.features());
+        let mut request = KeyRequest::none(name).with_galois(self.map.required_keys());
+        let sums = KeyRequest::none("").with_galois(self.sum.required_keys()).up_to(self.sum_level());
+        for (element, level) in sums.galois {
+            request.galois.entry(element).or_insert(level);
+        }
+        request
     }
 }

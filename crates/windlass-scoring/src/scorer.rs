@@ -1,15 +1,15 @@
 //! Computes the scores of encrypted rows.
 
 use rayon::prelude::*;
+use windlass::Switching;
+use windlass::circuits::LinearPlan;
+use windlass::circuits::linear::{ComplexSlots, PreparedPlan};
+use windlass::schemes::ckks::{Ciphertext, Engine, complex};
+use windlass::wire::{CiphertextList, NumberKind, Stored};
+use windlass::{Error, Result};
 
-use super::model::LinearModel;
-use super::setting::Scoring;
-use crate::circuits::LinearPlan;
-use crate::circuits::linear::{ComplexSlots, PreparedPlan};
-use crate::error::{Error, Result};
-use crate::schemes::ckks::{Ciphertext, Engine, complex};
-use crate::switching::Switching;
-use crate::wire::{CiphertextList, NumberKind, Stored};
+use crate::model::LinearModel;
+use crate::setting::Scoring;
 
 /// The server's side: a model that is prepared for encrypted rows.
 pub struct Scorer {

@@ -1,15 +1,29 @@
 //! Scores of encrypted rows beside those in the clear.
 
-use windlass::schemes::ckks::complex;
-use windlass::scoring::{LinearModel, Scorer, Scoring, Standardisation, scoring_spec};
+use windlass::rlwe::{Assurance, SecretDistribution};
+use windlass::schemes::ckks::{CkksSpec, complex};
 use windlass::wire::{CiphertextList, NumberKind, Stored};
 use windlass::{Approximate, Client, Context, Error, NeedsKeys, Server};
-
-use crate::fixture::approximate;
+use windlass_scoring::{LinearModel, Scorer, Scoring, Standardisation, scoring_spec};
 
 /// 64 slots, no security.
 fn toy() -> Context<Approximate> {
-    Context::approximate(&approximate(128, 36, 2)).unwrap()
+    toy_of_depth(2)
+}
+
+fn toy_of_depth(depth: usize) -> Context<Approximate> {
+    let spec = CkksSpec {
+        n: 128,
+        scale_bits: 36,
+        depth,
+        base_prime_bits: vec![50],
+        special_prime_bits: vec![50, 50],
+        digits: 2,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+        refresh_levels: Vec::new(),
+    };
+    Context::approximate(&spec).unwrap()
 }
 
 fn model(features: usize, classes: usize, size: f64) -> LinearModel {
@@ -185,7 +199,7 @@ fn what_does_not_fit_is_refused() {
         let refused = Scoring::new(context.ckks(), plain.clone(), 2, unit).unwrap_err();
         assert!(matches!(refused, Error::OutOfRange(_)), "{unit}: {refused}");
     }
-    let shallow = Context::approximate(&approximate(128, 36, 1)).unwrap();
+    let shallow = toy_of_depth(1);
     assert!(matches!(Scoring::of(shallow.ckks(), &own), Err(Error::OutOfRange(_))));
 }
 

@@ -1,10 +1,10 @@
 //! Trains logistic regression in the clear.
 
 use rayon::prelude::*;
+use windlass::{Error, Result};
 
-use super::model::LinearModel;
-use super::standardisation::Standardisation;
-use crate::error::{Error, Result};
+use crate::model::LinearModel;
+use crate::standardisation::Standardisation;
 
 /// How a model is trained.
 #[derive(Debug, Clone, Copy, PartialEq)]

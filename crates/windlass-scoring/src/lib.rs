@@ -9,8 +9,8 @@
 //! ```
 //! use windlass::Context;
 //! use windlass::schemes::ckks::complex;
-//! use windlass::scoring::{LinearModel, Scorer, Scoring, Standardisation, scoring_spec};
 //! use windlass::wire::Stored;
+//! use windlass_scoring::{LinearModel, Scorer, Scoring, Standardisation, scoring_spec};
 //!
 //! // The server's model: two classes, three features.
 //! let plain = Standardisation::none(3, 4.0)?;
@@ -36,6 +36,7 @@
 //! }
 //! # Ok::<(), windlass::Error>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod layout;
 mod model;

@@ -1,7 +1,8 @@
 //! Linear models in the clear, with which the encrypted scores are compared.
 
-use super::standardisation::{Standardisation, check_row};
-use crate::error::{Error, Result};
+use windlass::{Error, Result};
+
+use crate::standardisation::{Standardisation, check_row};
 
 /// A linear model. The score of class c is w_c·x + b_c, where x is the standardised row.
 ///
@@ -9,7 +10,7 @@ use crate::error::{Error, Result};
 /// the class with the largest score.
 ///
 /// ```
-/// use windlass::scoring::{LinearModel, Standardisation};
+/// use windlass_scoring::{LinearModel, Standardisation};
 ///
 /// let plain = Standardisation::none(2, Standardisation::BOUND)?;
 /// let model = LinearModel::new(plain, vec![vec![0.5, -1.0], vec![2.0, 0.0]], vec![0.0, 1.0])?;

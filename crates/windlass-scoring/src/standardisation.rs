@@ -1,9 +1,9 @@
 //! Standardisation: brings all features to a similar size.
 
-use windlass_rlwe::{Limits, Number};
+use windlass::rlwe::{Limits, Number};
+use windlass::{Error, Result};
 
-use super::layout::MOST_FEATURES;
-use crate::error::{Error, Result};
+use crate::layout::MOST_FEATURES;
 
 /// Public constants that standardise features: x ↦ (x − mean)/scale, at most [`Self::bound`] in
 /// absolute value.
@@ -136,7 +136,7 @@ fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 }
 
 /// Checks that every feature has a finite number.
-pub(super) fn check_row(expected: usize, row: &[f64]) -> Result<()> {
+pub(crate) fn check_row(expected: usize, row: &[f64]) -> Result<()> {
     if expected != row.len() {
         return Err(Error::ShapeMismatch { what: "features of a row", expected, got: row.len() });
     }

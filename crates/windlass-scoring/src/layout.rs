@@ -1,9 +1,8 @@
 //! The places of rows and scores in the slots.
 
-use windlass_rlwe::Limits;
-
-use crate::circuits::{TraceChain, TracePlan, TraceSpec};
-use crate::error::{Error, Result};
+use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::rlwe::Limits;
+use windlass::{Error, Result};
 
 /// The places of rows and scores in the slots.
 ///
@@ -121,7 +120,7 @@ impl RowLayout {
     }
 
     /// The slots of each ciphertext, for rows of standardised features.
-    pub(super) fn pack(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub(crate) fn pack(&self, rows: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let mut packed = Vec::with_capacity(self.ciphertexts(rows.len()));
         for rows in rows.chunks(self.rows()) {
             let mut slots = vec![0.0; self.parts() * self.slots];
@@ -134,14 +133,14 @@ impl RowLayout {
     }
 
     /// The scores `[rows][classes]` in the rows of a decrypted array.
-    pub(super) fn unpack(&self, array: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub(crate) fn unpack(&self, array: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let width = if self.parts() == 1 { self.width() } else { self.classes };
         array.iter().flat_map(|row| row.chunks(width)).map(|field| field[..self.classes].to_vec()).collect()
     }
 
     /// Sets the slot of every score of the first `rows` fields to a value, and all other slots to
     /// zero.
-    pub(super) fn in_scores(&self, rows: usize, value: impl Fn(usize) -> f64) -> Vec<f64> {
+    pub(crate) fn in_scores(&self, rows: usize, value: impl Fn(usize) -> f64) -> Vec<f64> {
         let mut slots = vec![0.0; self.slots];
         for field in slots.chunks_exact_mut(self.width()).take(rows) {
             field[..self.classes].iter_mut().enumerate().for_each(|(class, slot)| *slot = value(class));
@@ -153,7 +152,7 @@ impl RowLayout {
     /// features by the weights of all classes. Feature k of class c is assigned to the first slot
     /// from k on that belongs to class c. The sum over the slots of a class is its score. All
     /// entries lie on few diagonals: as many as the period, and twice as many if a field is full.
-    pub(super) fn entries(&self, part: usize) -> impl Iterator<Item = (usize, usize, usize, usize)> {
+    pub(crate) fn entries(&self, part: usize) -> impl Iterator<Item = (usize, usize, usize, usize)> {
         let Self { features, classes, slots } = *self;
         let (width, period) = (self.width(), self.period());
         let here = features.saturating_sub(part * slots).min(slots);
