@@ -1,6 +1,6 @@
 //! Parameters of a refresh from what is asked for.
 
-use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, security};
+use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, SecretDistribution, security};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 
 use super::plan::RefreshPlan;
@@ -70,7 +70,7 @@ impl RefreshPlan {
     /// [`Error::NoParameters`] says what the largest ring lacks; [`Error::OutOfRange`] for numbers that no
     /// refresh has.
     pub fn choose(wish: &RefreshWish) -> Result<Self> {
-        let limits = windlass_rlwe::Limits::between(1, 40);
+        let limits = Limits::between(1, 40);
         if !(1.0..=40.0).contains(&wish.precision_bits) {
             return Err(limits.refuse("the precision in bits", wish.precision_bits).into());
         }
@@ -113,8 +113,9 @@ impl Candidate<'_> {
                 Ok(spec) => spec,
                 Err(reason) => return Ok(Err(reason)),
             };
-            let Some(plan) = Self::with_weight(spec)? else {
-                return Ok(Err(format!("n = {}: no ephemeral key has 128 bits of security", self.n)));
+            let plan = match self.with_digits(&spec)? {
+                Ok(plan) => plan,
+                Err(reason) => return Ok(Err(reason)),
             };
             let error = plan.error()?;
             let stated = -(error.deviation() + error.systematic).log2();
@@ -127,15 +128,34 @@ impl Candidate<'_> {
         Ok(Err(lack))
     }
 
-    /// The plan with the sparsest ephemeral secret that is secure.
-    fn with_weight(spec: RefreshSpec) -> Result<Option<RefreshPlan>> {
-        for ephemeral_weight in WEIGHTS {
-            match RefreshPlan::new(&RefreshSpec { ephemeral_weight, ..spec.clone() }) {
-                Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {}
-                other => return other.map(Some),
+    /// The plan with the fewest digits whose special primes the modulus has room for.
+    fn with_digits(&self, spec: &RefreshSpec) -> Result<std::result::Result<RefreshPlan, String>> {
+        let chain = spec.to_ckks();
+        let levels: u32 = chain.refresh_levels.iter().flat_map(|level| &level.prime_bits).sum();
+        let own = chain.base_prime_bits.iter().sum::<u32>() + chain.scale_bits * chain.depth as u32 + levels;
+        let n = self.n;
+        for digits in 1..=MOST_DIGITS {
+            // The largest digit may have a prime more than the others.
+            let least = own.div_ceil(digits as u32).div_ceil(MOST_BITS);
+            for special in [least, least + 1] {
+                if f64::from(own + special * MOST_BITS) > self.most {
+                    break;
+                }
+                let special_prime_bits = vec![MOST_BITS; special as usize];
+                match with_weight(RefreshSpec { digits, special_prime_bits, ..spec.clone() }) {
+                    Ok(plan) => return Ok(Ok(plan)),
+                    Err(Error::Rlwe(RlweError::SpecialModulusTooSmall { .. })) => {}
+                    Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {
+                        return Ok(Err(format!("n = {n}: no ephemeral key has 128 bits of security")));
+                    }
+                    Err(error) => return Err(error),
+                }
             }
         }
-        Ok(None)
+        let (least, most) = (own + own.div_ceil(MOST_DIGITS as u32), self.most);
+        Ok(Err(format!(
+            "n = {n}: the chain takes {least} bits, but 128 bits of security leave {most:.0}; ask for fewer products or less precision"
+        )))
     }
 
     /// A chain for a sine of this precision, or what it lacks.
@@ -176,31 +196,22 @@ impl Candidate<'_> {
             digits: 1,
             assurance: Assurance::Secure,
         };
-        let mut spec = spec.with_sine_precision(bits)?;
-        if order == MapOrder::BackFirst {
-            spec = spec.with_few_primes();
-        }
-        Ok(self.with_digits(spec))
+        let spec = spec.with_sine_precision(bits)?;
+        Ok(Ok(if order == MapOrder::BackFirst { spec.with_few_primes() } else { spec }))
     }
+}
 
-    /// The fewest digits whose special primes the modulus has room for.
-    fn with_digits(&self, spec: RefreshSpec) -> std::result::Result<RefreshSpec, String> {
-        let chain = spec.to_ckks();
-        let levels: u32 = chain.refresh_levels.iter().flat_map(|level| &level.prime_bits).sum();
-        let own = chain.base_prime_bits.iter().sum::<u32>() + chain.scale_bits * chain.depth as u32 + levels;
-        for digits in 1..=MOST_DIGITS {
-            let special = own.div_ceil(digits as u32).div_ceil(MOST_BITS);
-            if f64::from(own + special * MOST_BITS) <= self.most {
-                let special_prime_bits = vec![MOST_BITS; special as usize];
-                return Ok(RefreshSpec { digits, special_prime_bits, ..spec });
-            }
+/// The plan with the sparsest ephemeral secret that is secure.
+fn with_weight(spec: RefreshSpec) -> Result<RefreshPlan> {
+    let of = |ephemeral_weight| RefreshPlan::new(&RefreshSpec { ephemeral_weight, ..spec.clone() });
+    let [weights @ .., last] = WEIGHTS;
+    for weight in weights {
+        match of(weight) {
+            Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {}
+            other => return other,
         }
-        let least = own + own.div_ceil(MOST_DIGITS as u32);
-        Err(format!(
-            "n = {}: the chain takes {least} bits, but 128 bits of security leave {:.0}; ask for fewer products or less precision",
-            self.n, self.most
-        ))
     }
+    of(last)
 }
 
 /// The elementary stages in so many maps, as even as possible, the larger ones first.

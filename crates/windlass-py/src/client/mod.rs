@@ -20,7 +20,6 @@ use crate::either::{Either, map_kind, on_kind};
 use crate::error::{of_file, plain};
 use crate::needs::{check_keys, requests};
 use crate::passphrase::passphrase_of;
-use crate::progress::Ticker;
 use crate::runtime::{long, quick};
 use crate::server::PyServer;
 use crate::setting::{PyContext, Setting};

@@ -70,7 +70,7 @@ impl Ciphertext {
     /// The same with the bounds on slots of another ciphertext.
     #[doc(hidden)]
     pub fn bounded_like(mut self, other: &Self) -> Self {
-        self.info.magnitude = other.info.magnitude.clone();
+        self.info.magnitude = other.info.magnitude;
         self
     }
 }
