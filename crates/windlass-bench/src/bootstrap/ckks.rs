@@ -84,7 +84,7 @@ pub fn run(args: &Bootstrap) -> Outcome {
 
 /// A named set, or that of a file.
 fn spec(name: &str) -> Outcome<RefreshSpec> {
-    if !Path::new(name).extension().is_some_and(|extension| extension == "json") {
+    if Path::new(name).extension().is_none_or(|extension| extension != "json") {
         return Ok(RefreshSpec::preset(name)?);
     }
     let text = std::fs::read_to_string(name).map_err(|error| record::named(Path::new(name), &error))?;
