@@ -39,6 +39,8 @@ __all__ = [
     "TableKeys",
     "TablePlan",
     "TableShard",
+    "Training",
+    "TrainingData",
     "__version__",
     "approximate_parameters",
     "plan_parameters",
@@ -55,6 +57,7 @@ __all__ = [
     "restore_prepared",
     "restore_server",
     "restore_table",
+    "restore_training",
     "set_threads",
     "table_plan",
     "threads",
@@ -72,7 +75,7 @@ class _BuiltOfCircuits(Protocol):
 
     def __windlass_needs__(self) -> _Circuit: ...
 
-_Circuit: TypeAlias = LinearPlan | Circuit | Bootstrapping | Keys | _BuiltOfCircuits
+_Circuit: TypeAlias = LinearPlan | Circuit | Bootstrapping | Training | Keys | _BuiltOfCircuits
 _Circuits: TypeAlias = _Circuit | list[_Circuit] | tuple[_Circuit, ...]
 
 @type_check_only
@@ -218,6 +221,18 @@ class Context:
         self, length: int, interval: tuple[float, float], precision: float = 10.0
     ) -> Circuit: ...
     def matrix_product(self, size: int) -> Circuit: ...
+    def training(
+        self,
+        *,
+        rows: SupportsIndex,
+        features: SupportsIndex,
+        steps: SupportsIndex = 30,
+        rate: float | None = None,
+        degree: SupportsIndex = 15,
+        feature_bound: float = 4.0,
+        score_bound: float = 32.0,
+        weight_bound: float = 2.0,
+    ) -> Training: ...
     def sorting(
         self,
         length: int,
@@ -527,6 +542,46 @@ class Bootstrapping:
     def __reduce__(self) -> _Reduced: ...
 
 @final
+class Training:
+    @property
+    def steps(self) -> int: ...
+    @property
+    def refreshes(self) -> int: ...
+    @property
+    def levels_per_step(self) -> int: ...
+    @property
+    def score_bound(self) -> float: ...
+    @property
+    def sigmoid_error(self) -> float: ...
+    @property
+    def required_keys(self) -> list[int]: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def context(self) -> Context: ...
+    def encrypt(self, client: Client, X: ArrayLike, y: ArrayLike) -> TrainingData: ...
+    def run(
+        self, server: Server, rows: TrainingData, *, progress: _Progress = None
+    ) -> TrainingData: ...
+    def decrypt(
+        self, client: Client, trained: TrainingData
+    ) -> tuple[NDArray[np.float64], float]: ...
+    def in_the_clear(self, X: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], float]: ...
+    def explain(self) -> str: ...
+    def _repr_html_(self) -> str: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> _Reduced: ...
+
+@final
+class TrainingData:
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def precision_bits(self) -> float: ...
+
+@final
 class Keys:
     @property
     def required_keys(self) -> list[int]: ...
@@ -760,6 +815,11 @@ class TableClient:
 # What pickles call.
 def restore_table(directory: _Path) -> Table: ...
 def restore_context(state: str) -> Context: ...
+def restore_training(
+    state: str,
+    integers: tuple[int, int, int, int],
+    reals: tuple[float | None, float, float, float],
+) -> Training: ...
 def restore_keys(state: str, elements: Sequence[int], relinearisation: bool) -> Keys: ...
 def restore_encryptor(state: str, key: Buffer) -> Encryptor: ...
 def restore_filter(
