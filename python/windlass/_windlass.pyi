@@ -231,7 +231,7 @@ class Context:
         degree: SupportsIndex = 15,
         feature_bound: float = 4.0,
         score_bound: float = 32.0,
-        weight_bound: float = 2.0,
+        weight_bound: float = 8.0,
     ) -> Training: ...
     def sorting(
         self,

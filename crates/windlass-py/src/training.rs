@@ -109,11 +109,14 @@ impl PyTraining {
 /// The rows of a matrix, and the labels beside them.
 type Table = (Vec<Vec<f64>>, Vec<f64>);
 
+fn floats<'py>(given: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    numpy(given.py())?.getattr("ascontiguousarray")?.call1((given, "float64"))
+}
+
 /// Numbers as float64.
 fn table(features: &Bound<'_, PyAny>, labels: &Bound<'_, PyAny>) -> PyResult<Table> {
     let py = features.py();
-    let read = |given: &Bound<'_, PyAny>| numpy(py)?.getattr("ascontiguousarray")?.call1((given, "float64"));
-    let (features, labels) = (read(features)?, read(labels)?);
+    let (features, labels) = (floats(features)?, floats(labels)?);
     let shape_of = |array: &Bound<'_, PyAny>| array.getattr("shape").and_then(|shape| shape.extract::<Vec<usize>>());
     let refused = |what: &str, array: &Bound<'_, PyAny>| -> PyResult<PyErr> {
         let message = format!("{what} expected, not an array of shape {}", in_words(&shape_of(array)?));
@@ -404,7 +407,7 @@ impl PyContext {
     /// >>> training = context.training(rows=60, features=3, steps=9)
     /// >>> training.levels_per_step, training.refreshes
     /// (7, 4)
-    #[pyo3(signature = (*, rows, features, steps=Natural(30), rate=None, degree=Natural(15), feature_bound=4.0, score_bound=32.0, weight_bound=2.0))]
+    #[pyo3(signature = (*, rows, features, steps=Natural(30), rate=None, degree=Natural(15), feature_bound=4.0, score_bound=32.0, weight_bound=8.0))]
     #[expect(clippy::too_many_arguments)]
     fn training(
         &self,

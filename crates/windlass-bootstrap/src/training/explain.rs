@@ -22,7 +22,7 @@ impl Training {
         let [steps, refreshes] = [self.price_of_steps(), self.price_of_refreshes()];
         format!(
             "logistic regression, {} rows of {} features, {} steps at rate {}\n\
-             {:<22}{} ciphertexts of {} rows, {} slots a row, {data}\n\
+             {:<22}{} x {} rows of {} slots, {data}\n\
              {:<22}features up to {}, weights up to {}, scores up to {}\n\
              {:<22}degree {}, within {:.1e} of the sigmoid\n\
              {:<22}{} a step of the {} after a refresh\n\

@@ -42,9 +42,9 @@ const MOST_ROWS: usize = 1 << 24;
 const MOST_FEATURES: usize = 1 << 16;
 
 impl TrainingSpec {
-    /// Standardised features that are clipped at 4, scores up to 32, and weights up to 2.
+    /// Standardised features that are clipped at 4, scores up to 32, and weights up to 8.
     pub fn new(rows: usize, features: usize, steps: usize) -> Self {
-        Self { rows, features, steps, rate: None, feature_bound: 4.0, score_bound: 32.0, degree: 15, weight_bound: 2.0 }
+        Self { rows, features, steps, rate: None, feature_bound: 4.0, score_bound: 32.0, degree: 15, weight_bound: 8.0 }
     }
 
     /// α.

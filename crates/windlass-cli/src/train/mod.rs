@@ -118,8 +118,9 @@ fn train(context: &Context<Approximate>, training: &Training, task: &Task, stage
         .run("encrypt", "client: encrypting rows", || client.encrypt_training(training, &task.rows, &task.labels))?;
     let result = stages.follow("train", "server: training on encrypted rows", |tell| {
         server.train(training, &data, |progress: &TrainingProgress| {
-            let next = if progress.is_refresh { "refresh" } else { "step" };
-            tell(next, progress.step.min(progress.steps - 1), progress.steps);
+            if progress.step < progress.steps {
+                tell(if progress.is_refresh { "refresh" } else { "step" }, progress.step, progress.steps);
+            }
             ControlFlow::Continue(())
         })
     })?;
