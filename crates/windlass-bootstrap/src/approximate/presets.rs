@@ -131,14 +131,13 @@ fn deep(slots: usize) -> Result<RefreshSpec> {
 
 /// The same levels without security.
 fn deep_toy() -> Result<RefreshSpec> {
-    let maps = vec![2, 2];
-    let special_prime_bits = vec![50; 6];
     let spec = RefreshSpec {
         slots: 16,
         depth: 14,
-        to_slots: maps.clone(),
-        to_coefficients: maps,
-        special_prime_bits,
+        to_slots: vec![2, 2],
+        to_coefficients: vec![2, 2],
+        special_prime_bits: vec![50; 6],
+        assurance: Assurance::Insecure { name: "insecure_toy_refresh_1024_slots16".into() },
         ..toy()?
     };
     spec.with_sine_precision(28.0)
