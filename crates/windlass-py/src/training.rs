@@ -407,7 +407,7 @@ impl PyContext {
     /// >>> training = context.training(rows=60, features=3, steps=9)
     /// >>> training.levels_per_step, training.refreshes
     /// (7, 4)
-    #[pyo3(signature = (*, rows, features, steps=Natural(30), rate=None, degree=Natural(15), feature_bound=4.0, score_bound=32.0, weight_bound=8.0))]
+    #[pyo3(signature = (*, rows, features, steps=Natural(30), rate=None, degree=Natural(15), feature_bound=4.0, score_bound=32.0, weight_bound=8.0), text_signature = "($self, *, rows, features, steps=30, rate=None, degree=15, feature_bound=4.0, score_bound=32.0, weight_bound=8.0)")]
     #[expect(clippy::too_many_arguments)]
     fn training(
         &self,
