@@ -13,7 +13,6 @@ use crate::error::plain;
 use crate::matrix::PyLinear;
 use crate::memory::check_memory;
 use crate::setting::Setting;
-use crate::training::PyTraining;
 
 /// Keys that are not those of a circuit, to be named in :meth:`Context.generate_keys`.
 #[pyclass(frozen, name = "Keys", module = "windlass")]
@@ -126,10 +125,7 @@ fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyReques
     if let Ok(own) = circuit.cast::<PyKeys>() {
         return Ok((Arc::clone(&own.get().setting), own.get().requests.clone()));
     }
-    if let Ok(own) = circuit.cast::<PyTraining>() {
-        return Ok((Arc::clone(&own.get().setting), own.get().key_requests()));
-    }
-    // What is built of these in Python says which of them it needs.
+    // What is built of these says which of them it needs.
     if let Ok(parts) = circuit.getattr("__windlass_needs__") {
         return needs_of(&parts.call0()?);
     }

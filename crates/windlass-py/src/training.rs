@@ -15,6 +15,7 @@ use crate::error::plain;
 use crate::handle::{Handle, ServerKind};
 use crate::layout::in_words;
 use crate::natural::Natural;
+use crate::needs::PyKeys;
 use crate::numbers::numpy;
 use crate::runtime::{by_parts, long, quick};
 use crate::server::PyServer;
@@ -83,13 +84,6 @@ impl PyTraining {
         };
         let plan = quick(py, || context.training(&spec))?;
         Ok(Self { setting: Arc::clone(setting), plan: Arc::new(plan) })
-    }
-
-    /// The keys of the steps and those of the refresh, apart: memory is counted so.
-    pub fn key_requests(&self) -> Vec<KeyRequest> {
-        let name = format!("a training of {} steps", self.plan.spec().steps);
-        let steps = KeyRequest::none(name).with_galois(self.plan.required_keys());
-        vec![steps, self.plan.refresh().key_request()]
     }
 
     fn check(&self, py: Python<'_>, other: &Setting) -> PyResult<()> {
@@ -304,6 +298,13 @@ impl PyTraining {
     #[getter]
     fn error(&self) -> f64 {
         self.plan.deviation()
+    }
+
+    /// The keys of the steps and those of the refresh, apart: memory is counted so.
+    fn __windlass_needs__(&self) -> PyKeys {
+        let name = format!("a training of {} steps", self.plan.spec().steps);
+        let steps = KeyRequest::none(name).with_galois(self.plan.required_keys());
+        PyKeys::new(&self.setting, vec![steps, self.plan.refresh().key_request()])
     }
 
     /// The context of the plan.
