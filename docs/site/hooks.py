@@ -35,7 +35,15 @@ def on_config(config: Any) -> Any:
     """Every page has its place in the navigation, also one that was written a minute ago."""
     _reference.clear()
     _reference.update(reference.build())
-    tutorials = ["first-product", "private-lookup", "scoring", "deep-circuit", "researchers", "ray"]
+    tutorials = [
+        "first-product",
+        "private-lookup",
+        "scoring",
+        "training",
+        "deep-circuit",
+        "researchers",
+        "ray",
+    ]
     classes = [page for page in _reference if page != "index.md"]
     titles = {page: _reference[page].split("\n", 1)[0].removeprefix("# ") for page in classes}
     guides = ["linear-maps", "trace", "bootstrapping", "lookup", "python-tables", "service"]

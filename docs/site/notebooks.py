@@ -17,6 +17,7 @@ NEEDS = {
     "ray": "ray",
     "researchers": "matplotlib",
     "scoring": "sklearn",
+    "training": "sklearn",
 }
 """Packages without which a notebook is shown and not run."""
 

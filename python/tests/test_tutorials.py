@@ -22,11 +22,23 @@ TUTORIALS = ROOT / "docs" / "tutorials"
 
 # Ray has tests of its own, which bound its time and clean up after it.
 NOTEBOOKS = sorted(path for path in TUTORIALS.glob("*.ipynb") if path.stem != "ray")
-NEEDS = {"deep-circuit": ["matplotlib"], "researchers": ["matplotlib"], "scoring": ["sklearn"]}
+NEEDS = {
+    "deep-circuit": ["matplotlib"],
+    "researchers": ["matplotlib"],
+    "scoring": ["sklearn"],
+    "training": ["sklearn"],
+}
 
 
 def test_the_tutorials_are_there() -> None:
-    expected = {"deep-circuit", "first-product", "private-lookup", "researchers", "scoring"}
+    expected = {
+        "deep-circuit",
+        "first-product",
+        "private-lookup",
+        "researchers",
+        "scoring",
+        "training",
+    }
     assert expected <= {path.stem for path in NOTEBOOKS}
 
 
@@ -84,7 +96,7 @@ def test_the_readme_stays_short() -> None:
 
 GUIDES = [
     ROOT / "docs" / "how-to" / f"{name}.md"
-    for name in ["bootstrapping", "functions", "linear-maps", "trace"]
+    for name in ["bootstrapping", "functions", "linear-maps", "trace", "training"]
 ]
 PAGES_WITH_PROGRAMS = [*sorted(TUTORIALS.glob("*.md")), *GUIDES]
 

@@ -55,6 +55,7 @@ mod stage;
 mod steps;
 mod table;
 mod times;
+pub mod training;
 mod unfactored;
 
 pub use batch::BatchPlan;

@@ -56,6 +56,9 @@ pub enum Command {
     /// Bootstrapping: refresh an encrypted vector, which gives it new capacity. Without a step, run
     /// all steps (keygen, encrypt, apply, decrypt) and check the values.
     Refresh(crate::refresh::RefreshArgs),
+    /// Train a logistic model on the rows of a table under encryption, and compare its weights with those
+    /// of the same training in the clear.
+    Train(crate::train::TrainArgs),
     /// Commands of earlier versions.
     #[command(flatten)]
     Removed(RemovedCommand),
@@ -76,6 +79,7 @@ impl Command {
             Self::Score(args) => args.leaves_something(),
             Self::Search(args) => args.leaves_something(),
             Self::Refresh(args) => args.leaves_something(),
+            Self::Train(args) => args.out.is_some() && !args.explain,
         }
     }
 }

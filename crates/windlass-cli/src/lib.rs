@@ -22,6 +22,7 @@ mod search;
 mod security;
 mod table;
 mod tables;
+mod train;
 mod values;
 mod whole_number;
 mod words;
@@ -176,6 +177,7 @@ fn run_command(cli: &Cli) -> Result<Report> {
         Command::Score(args) => score::run(args, cli.json),
         Command::Search(args) => search::run(args, cli.json),
         Command::Refresh(args) => refresh::run(args, cli.json),
+        Command::Train(args) => train::run(args, cli.json),
     }
 }
 

@@ -53,6 +53,7 @@ mod table_rows;
 mod table_shards;
 mod table_version;
 mod tables;
+mod training;
 
 use pyo3::prelude::*;
 
@@ -100,6 +101,8 @@ mod _windlass {
     use super::table_shards::PyTableShard;
     #[pymodule_export]
     use super::tables::{PyTable, restore_table};
+    #[pymodule_export]
+    use super::training::{PyTraining, PyTrainingData, restore_training};
 
     use super::*;
 

@@ -125,7 +125,7 @@ fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyReques
     if let Ok(own) = circuit.cast::<PyKeys>() {
         return Ok((Arc::clone(&own.get().setting), own.get().requests.clone()));
     }
-    // What is built of these in Python says which of them it needs.
+    // What is built of these says which of them it needs.
     if let Ok(parts) = circuit.getattr("__windlass_needs__") {
         return needs_of(&parts.call0()?);
     }

@@ -133,4 +133,5 @@ pub struct Examples;
 #[doc = include_str!("../../../docs/how-to/linear-maps.md")]
 #[doc = include_str!("../../../docs/how-to/bootstrapping.md")]
 #[doc = include_str!("../../../docs/how-to/trace.md")]
+#[doc = include_str!("../../../docs/how-to/training.md")]
 pub struct Pages;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use windlass_circuits::CostModel;
 use windlass_schemes::error::short;
 use windlass_schemes::file_sizes;
 
@@ -50,6 +51,20 @@ impl RefreshPlan {
     pub fn key_bytes(&self) -> KeyBytes {
         let levels = self.galois_levels().values().copied().chain([self.relinearisation_level()]);
         KeyBytes::of(self.context().rlwe().params(), levels, &self.input())
+    }
+
+    /// The predicted time of a refresh, in transforms of one row.
+    ///
+    /// The maps by their plans; every product of the sine as a key switch at the level in the middle of it.
+    pub fn price(&self) -> f64 {
+        let params = self.context().rlwe().params();
+        let (top, first) = (self.context().raised_level(), self.relinearisation_level());
+        let maps = self.to_slots.iter().chain(&self.to_coefficients).map(|stage| stage.plan.price());
+        let sums = sums_over(self.spec()).count() as f64 * CostModel::at_level(params, top).automorphism;
+        let last =
+            (0..self.spec().sine_depth()).fold(first, |level, _| self.context().level_below(level).unwrap_or(level));
+        let product = CostModel::at_level(params, (first + last) / 2).automorphism;
+        maps.sum::<f64>() + sums + (self.sines() * self.sine.products() + 1) as f64 * product
     }
 
     /// Bits of the modulus that the products of a refreshed ciphertext may drop before it is refreshed

@@ -19,6 +19,8 @@ const PRESETS: &[Preset] = &[
     Preset { name: "refresh_n32768", make: half },
     Preset { name: "refresh_n65536_slots4096", make: || sparse(4096) },
     Preset { name: "refresh_n65536_slots256", make: || sparse(256) },
+    Preset { name: "refresh_n65536_slots32", make: || deep(32) },
+    Preset { name: "insecure_toy_refresh_1024_slots16", make: deep_toy },
 ];
 
 /// The names that [`RefreshSpec::preset`] knows.
@@ -120,4 +122,23 @@ fn sparse(slots: usize) -> Result<RefreshSpec> {
     let halves = vec![stages.div_ceil(2), stages / 2];
     let spec = RefreshSpec { slots, to_slots: halves.clone(), to_coefficients: halves, ..large()? };
     spec.with_sine_precision(27.0)
+}
+
+/// n = 2^16 with few slots and as many levels as there is room for: for training.
+fn deep(slots: usize) -> Result<RefreshSpec> {
+    RefreshSpec { depth: 14, scale_bits: 40, ..sparse(slots)? }.with_sine_precision(26.0)
+}
+
+/// The same levels without security.
+fn deep_toy() -> Result<RefreshSpec> {
+    let spec = RefreshSpec {
+        slots: 16,
+        depth: 14,
+        to_slots: vec![2, 2],
+        to_coefficients: vec![2, 2],
+        special_prime_bits: vec![50; 6],
+        assurance: Assurance::Insecure { name: "insecure_toy_refresh_1024_slots16".into() },
+        ..toy()?
+    };
+    spec.with_sine_precision(28.0)
 }

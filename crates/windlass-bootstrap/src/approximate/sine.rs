@@ -83,6 +83,11 @@ impl Sine {
         machine.rescale(&machine.times(y, self.gain as i64)?)
     }
 
+    /// The number of products, squares included.
+    pub fn products(&self) -> usize {
+        1 + self.polynomial.products() + self.subtracted.len() + if self.arcsine { 2 } else { 0 }
+    }
+
     /// What the polynomial stays below.
     fn polynomial_bound(&self) -> f64 {
         let last = self.subtracted.first().map_or(1.0, |gamma| (2.0 * gamma).sqrt());

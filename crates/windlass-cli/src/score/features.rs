@@ -63,6 +63,11 @@ impl Features {
         &self.path
     }
 
+    /// The names of the features.
+    pub fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(|&column| self.cells.columns()[column].as_str()).collect()
+    }
+
     /// The values of a column.
     pub fn column(&self, name: &str) -> Result<Vec<&str>> {
         let column = self.cells.column(name)?;

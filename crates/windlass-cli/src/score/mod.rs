@@ -8,7 +8,8 @@ mod schema;
 mod steps;
 mod whole;
 
-pub use args::ScoreArgs;
+pub use args::{ColumnArgs, ScoreArgs};
+pub use features::Features;
 
 use crate::error::Result;
 use crate::report::Report;

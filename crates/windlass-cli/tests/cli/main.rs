@@ -23,6 +23,7 @@ mod search;
 mod tables;
 #[cfg(unix)]
 mod terminal;
+mod train;
 #[cfg(unix)]
 mod trust;
 #[cfg(target_os = "linux")]

@@ -41,6 +41,15 @@ impl PyClient {
     pub fn new(setting: &Arc<Setting>, kind: ClientKind) -> Self {
         Self { setting: Arc::clone(setting), kind: Arc::new(kind) }
     }
+
+    pub fn setting(&self) -> &Arc<Setting> {
+        &self.setting
+    }
+
+    /// The client of real and complex numbers, if it is one.
+    pub fn approximate(&self) -> Option<&windlass::Client<Approximate>> {
+        self.kind.approximate()
+    }
 }
 
 #[pymethods]

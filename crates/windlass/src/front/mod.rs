@@ -25,6 +25,7 @@ mod server;
 mod setting;
 mod slot_packing;
 mod steps;
+mod training;
 
 pub use approximate_refreshers::ApproximateRefreshers;
 pub use circuit::{Circuit, GridCircuit, ListCircuit};

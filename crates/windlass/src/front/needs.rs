@@ -115,6 +115,18 @@ impl KeyRequest {
         self
     }
 
+    /// The keys of both, each for the higher of its levels. The name is that of the first.
+    pub fn and(mut self, other: Self) -> Self {
+        for (element, level) in other.galois {
+            let highest = self.galois.entry(element).or_insert(level);
+            *highest = level.max(*highest);
+        }
+        self.relinearisation = self.relinearisation.max(other.relinearisation);
+        self.bootstrapping.extend(other.bootstrapping);
+        self.refreshes.extend(other.refreshes);
+        self
+    }
+
     /// The same keys for ciphertexts of at most this level. They take less memory. The keys of a refresh of
     /// real and complex numbers stay as they are: it raises every ciphertext to its own levels.
     pub fn up_to(mut self, level: usize) -> Self {

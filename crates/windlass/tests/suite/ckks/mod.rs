@@ -16,3 +16,4 @@ mod polynomial;
 mod refresh;
 mod refreshing;
 mod refusals;
+mod training;
