@@ -10,10 +10,10 @@ use windlass::bootstrap::training::{Training, TrainingSpec};
 use windlass::needs::KeyRequest;
 use windlass::schemes::ckks;
 
+use crate::array_layout::in_words;
 use crate::client::PyClient;
 use crate::error::plain;
 use crate::handle::{Handle, ServerKind};
-use crate::layout::in_words;
 use crate::natural::Natural;
 use crate::needs::PyKeys;
 use crate::numbers::numpy;

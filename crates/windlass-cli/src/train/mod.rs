@@ -9,9 +9,9 @@ use std::path::Path;
 use serde_json::json;
 use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::bootstrap::training::{TrainedWeights, Training, TrainingProgress, TrainingSpec};
-use windlass::scoring::Standardisation;
 use windlass::wire::{Access, write_new};
 use windlass::{Approximate, Context};
+use windlass_scoring::Standardisation;
 
 pub use args::TrainArgs;
 
@@ -21,7 +21,7 @@ use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
 use crate::score::Features;
-use crate::session::vouch;
+use crate::security::vouch;
 
 /// Rows, standardised, with their labels.
 struct Task {
@@ -149,7 +149,7 @@ fn write_model(out: &Path, task: &Task, model: &TrainedWeights) -> Result<u64> {
         "means": own.means(),
         "scales": own.scales(),
         "features": task.features.names(),
-        "bound": windlass::scoring::Standardisation::BOUND,
+        "bound": windlass_scoring::Standardisation::BOUND,
     });
     let text = format!("{json:#}\n");
     write_new(out, text.as_bytes(), Access::Public).map_err(CliError::at(out))?;
