@@ -210,18 +210,17 @@ impl PyBootstrapping {
     }
 
     /// Estimates the seconds of a refresh on one thread of this machine.
-    ///
-    /// Raises
-    /// ------
-    /// BootstrapError
-    ///     For CKKS, where there is no estimate: measure ``x.refresh()``.
     fn estimated_seconds(&self, py: Python<'_>) -> PyResult<f64> {
-        let Way::Exact(plan) = &self.plan else {
-            let message = "there is no estimate of the time of a refresh of CKKS: measure x.refresh()";
-            return Err(plain(py, "BootstrapError", message));
-        };
-        let plan = Arc::clone(plan);
-        long(py, None, "pricing", move |_| plan.estimated_seconds())
+        match &self.plan {
+            Way::Exact(plan) => {
+                let plan = Arc::clone(plan);
+                long(py, None, "pricing", move |_| plan.estimated_seconds())
+            }
+            Way::Approximate(plan) => {
+                let plan = Arc::clone(plan);
+                long(py, None, "pricing", move |_| Ok(plan.estimated_seconds()))
+            }
+        }
     }
 
     /// The context of the plan.

@@ -67,6 +67,14 @@ impl RefreshPlan {
         maps.sum::<f64>() + sums + (self.sines() * self.sine.products() + 1) as f64 * product
     }
 
+    /// Seconds that one refresh will take on one thread of this machine, roughly: [`Self::price`] times what
+    /// one transform of a row takes here and now.
+    ///
+    /// Cost: some transforms.
+    pub fn estimated_seconds(&self) -> f64 {
+        self.price() * CostModel::transform_milliseconds(self.context().rlwe().ring()) / 1000.0
+    }
+
     /// Bits of the modulus that the products of a refreshed ciphertext may drop before it is refreshed
     /// again.
     pub fn output_bits(&self) -> f64 {

@@ -219,10 +219,11 @@ impl Training {
     /// The predicted time of all steps without refreshes, in transforms of one row.
     pub fn price_of_steps(&self) -> f64 {
         let (context, needed) = (self.context(), self.levels_per_step());
-        let mut left = self.depth();
+        // The first step takes one level.
+        let mut left = self.depth() - 1;
         let mut price = self.column_sum.price();
         for &is_refreshed in &self.refreshed[1..] {
-            left = if is_refreshed || left < needed { self.depth() } else { left };
+            left = if is_refreshed { self.depth() } else { left };
             // In the middle of the step.
             let cost = CostModel::at_level(context.rlwe().params(), context.base_level() + left - needed / 2);
             let sums = [&self.row_sum, &self.copies, &self.column_sum];

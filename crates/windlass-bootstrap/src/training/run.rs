@@ -100,7 +100,7 @@ impl Training {
             limits.check("the bound on encrypted rows", ct.magnitude().max(ct.rest_magnitude()))?;
         }
         if let Some(element) = self.required_keys().into_iter().find(|&t| !engine.has_key(t)) {
-            let make_with = "Training::required_keys".to_owned();
+            let make_with = "a request for the keys of the training".to_owned();
             return Err(Error::MissingGaloisKey { element, make_with });
         }
         match engine.keys().relinearisation() {

@@ -25,7 +25,8 @@ pub struct TrainingSpec {
     pub score_bound: f64,
     /// The degree of the polynomial near the sigmoid, an odd number. It takes ⌈log2(degree + 1)⌉ levels.
     pub degree: usize,
-    /// The largest absolute value of a weight during the training, the bias among them.
+    /// The largest absolute value of a weight during the training, the bias among them. A refresh takes
+    /// the weights of two steps as one complex number, of which it is the bound.
     ///
     /// **Warning.** A weight that is larger is beyond the refresh, which returns a wrong number. No error
     /// is returned unless the result exceeds the bound.

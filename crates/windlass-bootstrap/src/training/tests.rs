@@ -142,6 +142,27 @@ fn encrypted_weights_are_those_of_the_textbook() {
     assert!(stated < 200.0 * off, "{off:e}, {stated:e}");
 }
 
+/// One row, one feature, one step; as many features as there is room for; other degrees.
+#[test]
+fn trainings_have_any_shape() {
+    let toy = toy();
+    for (rows, features, steps, degree) in [(1, 1, 1, 3), (2, 1, 3, 3), (3, 15, 2, 7), (40, 15, 5, 31), (33, 3, 3, 63)]
+    {
+        let spec = TrainingSpec { degree, rate: Some(0.2), ..TrainingSpec::new(rows, features, steps) };
+        let training = Training::new(&toy, &spec).unwrap();
+        let (rows, labels) = table(rows, features);
+        let plain = training.in_the_clear(&rows, &labels).unwrap();
+        let mut parties = Parties::new(&training);
+        let data = parties.encrypt(&training, &rows, &labels);
+        let result = parties.train(&training, &data).unwrap();
+        let found = training.weights(&parties.decryptor.decrypt_real(&result).unwrap()).unwrap();
+        let expected: Vec<f64> = plain.weights.iter().copied().chain([plain.bias]).collect();
+        let (off, stated) = (worst(&found, &expected), training.deviation());
+        println!("{spec:?}: {:.1} bits, {:.1} stated", -off.log2(), -stated.log2());
+        assert!(off < 1e-5 && off < 5.0 * stated, "{spec:?}: {off:e}, {stated:e}");
+    }
+}
+
 /// Wherever it stops before its end, there is no result.
 #[test]
 fn trainings_can_be_stopped() {

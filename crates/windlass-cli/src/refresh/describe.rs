@@ -100,10 +100,13 @@ pub fn explain_approximate(setup: &Setup) -> Result<Report> {
 
 /// A refresh of CKKS before anything is made: stages, error, keys.
 pub fn explain_plan(plan: &RefreshPlan) -> Result<Report> {
-    let (bytes, error) = (plan.key_bytes(), plan.error()?);
+    let (bytes, error, seconds) = (plan.key_bytes(), plan.error()?, plan.estimated_seconds());
     let mut report = Report::default();
     plan.explain().lines().for_each(|line| report.line(line));
+    let digits = if seconds < 0.1 { 4 } else { 1 };
+    report.line(format!("one refresh takes about {seconds:.digits$} s on one thread of this machine"));
     describe_keys(&mut report, &bytes);
+    report.field("estimated_seconds", seconds);
     report.field("stages", plan.stages().iter().map(of_stage).collect::<Vec<Value>>());
     report.field("output_bits", plan.output_bits());
     report.field("levels", plan.spec().depth);
