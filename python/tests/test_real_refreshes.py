@@ -89,8 +89,7 @@ def test_the_plan(real: World) -> None:
     assert "ephemeral key" in way.explain()
     assert "512 slots" in repr(way)
     assert "<pre>" in way._repr_html_()
-    with pytest.raises(wl.BootstrapError, match="measure"):
-        way.estimated_seconds()
+    assert way.estimated_seconds() > 0
     few = real.context.bootstrapping(max_keys=5)
     assert len(few.required_keys) < len(way.required_keys)
     assert pickle.loads(pickle.dumps(few)) == few != way
@@ -98,6 +97,16 @@ def test_the_plan(real: World) -> None:
         real.context.bootstrapping(packed=True)
     with pytest.raises(wl.ParameterError, match="max_keys only"):
         real.context.bootstrapping(keys="minimal")
+
+
+def test_sets_are_planned_for_a_precision() -> None:
+    context = wl.Context.refreshing(slots=16, depth=1, precision=12, progress=False)
+    way = context.bootstrapping()
+    assert context.security >= 128 and way.precision_bits >= 12 and way.output_bits > 0
+    with pytest.raises(wl.NoParameters, match="fewer products"):
+        wl.Context.refreshing(depth=150, progress=False)
+    with pytest.raises(wl.ParameterError, match="precision"):
+        wl.Context.refreshing(precision=float("nan"), progress=False)
 
 
 def test_sets() -> None:
