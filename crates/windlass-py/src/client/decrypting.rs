@@ -3,14 +3,17 @@
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use windlass::schemes::{Ciphertext, ckks};
-use windlass::{Beyond, Error, Result};
+use windlass::{Approximate, Beyond, Error, Result};
 
-use super::ClientKind;
 use crate::array::{Parts, PyCiphertext};
+use crate::either::Either;
 use crate::error::plain;
 use crate::numbers::{Numbers, complex_to_numpy, integers_to_numpy};
 use crate::runtime::by_parts;
 use crate::setting::Setting;
+
+/// A client of the library.
+pub type ClientKind = Either<windlass::Client, windlass::Client<Approximate>>;
 
 /// The kind of numbers that a dtype of NumPy names.
 pub fn numbers_of(py: Python<'_>, setting: &Setting, dtype: &Bound<'_, PyAny>) -> PyResult<Numbers> {

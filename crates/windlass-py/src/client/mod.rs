@@ -12,20 +12,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use windlass::{Approximate, NeedsKeys};
 
+pub use self::decrypting::ClientKind;
 use self::decrypting::{decrypt, numbers_of};
 use self::encrypting::encrypt;
 pub use self::encryptor::PyEncryptor;
 use crate::array::PyCiphertext;
-use crate::either::{Either, map_kind, on_kind};
+use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain};
 use crate::needs::{check_keys, requests};
 use crate::passphrase::passphrase_of;
 use crate::runtime::{long, quick};
 use crate::server::PyServer;
 use crate::setting::{PyContext, Setting};
-
-/// A client of the library.
-pub type ClientKind = Either<windlass::Client, windlass::Client<Approximate>>;
 
 /// The side that holds the secret key: it encrypts and decrypts.
 ///
