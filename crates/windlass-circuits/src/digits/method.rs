@@ -52,7 +52,8 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     }
 
     /// The polynomial of one step. By default the one of least degree for all digits, the square
-    /// for p = 2 and one more bit.
+    /// for p = 2 and one more bit. The library evaluates it by Paterson–Stockmeyer; a method that fixes its
+    /// products gives a chain instead.
     ///
     /// # Errors
     /// Those of [`DigitStep::least_degree`].
@@ -91,7 +92,8 @@ pub struct DigitPolynomial {
 }
 
 impl DigitStep {
-    /// The polynomial of least degree that takes every argument with one of these digits to it.
+    /// The polynomial of least degree that takes every argument with one of these digits to it. With `from`
+    /// = 1 and all digits it is the lowest digit retain polynomial of Chen–Han 2018.
     ///
     /// # Errors
     /// [`windlass_schemes::Error::OutOfRange`] for degrees above 2048, an empty range, digits that are not

@@ -156,7 +156,8 @@ pub struct OperationCount {
     pub hoists: usize,
     /// Automorphisms of hoisted ciphertexts.
     pub hoisted_automorphisms: usize,
-    /// Giant steps.
+    /// Automorphisms of sums in base QP: giant steps, and under double hoisting every step that follows
+    /// another one on the way to an input. Each contains a decomposition, which `hoists` does not count.
     pub extended_automorphisms: usize,
     /// Automorphisms by a whole key switch each, where a plan does without base `QP`
     /// ([`super::HoistMode`]).

@@ -64,7 +64,8 @@ pub(super) struct Row {
     pub babies: Babies,
     pub inputs: Reach,
     pub outputs: Reach,
-    /// Ways to the cofactors that are priced against each other, the one with fewest keys last.
+    /// Ways to the cofactors that are priced against each other, the one with fewest keys last. A side that
+    /// is `Merged` ignores them. Add `Iterate` if the strategy must run with the fewest keys.
     pub cofactors: &'static [Cofactors],
     pub placement: Placement,
     /// With many cofactors and a free choice of keys, only the last way is priced.

@@ -38,6 +38,9 @@ pub enum Proposal {
 /// The papers' algorithms are the constants of [`Strategy`]; a custom strategy implements this
 /// trait, and [`Strategy::own`] makes a [`Strategy`] of it. The planner prices every proposal and
 /// keeps the cheapest that the keys allow, so a strategy may propose many ways.
+///
+/// A strategy says which automorphisms are applied to what. Whether those of one ciphertext share its
+/// decomposition is `PlanSpec::hoisting`: for one key switch each, plan `hoisted` with `HoistMode::Off`.
 pub trait MapStrategy: Send + Sync {
     /// Its name, which is printed and compared.
     fn name(&self) -> &'static str;
