@@ -3,7 +3,8 @@
 Exit code 1 where the sources have another interface than `crates/windlass/public-api.txt`. With
 `--write` the list is written. It has one line for every item, method, field and variant that a
 user of `windlass` may name, and for every trait that a listed type implements by hand. Items that
-the documentation hides are left out.
+the documentation hides are left out. Of what macros write, it has the constants of a table
+(`NAME = value;` in a call with braces).
 
 The sources are read as rustfmt leaves them: items begin in the first column, what belongs to an
 item is indented by four spaces.
@@ -38,6 +39,10 @@ ITEM = re.compile(
     r"(?P<kind>fn|struct|enum|trait|type|const|static|mod|use) (?P<name>\w+)?"
 )
 IMPL = re.compile(r"impl\b(?P<rest>.*)")
+
+# A call of a macro that writes items, and a constant in its table.
+MACRO_CALL = re.compile(r"(?P<name>\w+)! \{")
+MACRO_CONSTANT = re.compile(r"(?P<name>[A-Z][A-Z0-9_]*) =")
 
 
 @dataclass
@@ -242,6 +247,10 @@ def described(module: Module, names: dict[str, set[ModulePath]]) -> Iterator[str
     hidden = {name for name in own if not is_shown(name)}
     for block, match in items:
         implementation = IMPL.match(block.text)
+        if macro := MACRO_CALL.fullmatch(block.text):
+            constants = (MACRO_CONSTANT.match(one.text) for one in blocks(block.inside, 4))
+            yield from (f"{macro['name']}!: const {one['name']}" for one in constants if one)
+            continue
         if block.hidden or (match is not None and match["kind"] in ("use", "mod")):
             continue
         if implementation is not None:

@@ -201,7 +201,7 @@ def absolute(x: Ciphertext, interval: _Interval, precision: float = 10) -> Ciphe
 def maximum(x: Ciphertext, y: Ciphertext, interval: _Interval, precision: float = 10) -> Ciphertext:
     """The larger of two arrays, entry by entry. Both hold numbers of the interval.
 
-    As :func:`absolute`, of which it takes that of the difference.
+    Computed as (x + y)/2 + |x - y|/2, with the sign approximation of :func:`absolute`.
     """
     return _applied("maximum", x, interval, precision, y=y)
 

@@ -122,9 +122,9 @@ pub enum Partition {
     /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs
     /// log2 of p^e and some bits of capacity.
     MostCapacity,
-    /// All stages in one map each way: no factorisation, what Tables 4 and 5 of that paper have as
-    /// their baseline. For small rings; [`super::BootstrapPlan::unfactored`] says what it would take
-    /// of large ones.
+    /// All stages in one map each way, without factorisation: the baseline of Tables 4 and 5 of Ma et al.
+    /// 2024 (eprint 2024/164). It is for small rings; [`super::BootstrapPlan::unfactored`] says what it
+    /// would cost in large ones.
     Single,
     /// By this rule.
     Of(&'static dyn StagePartition),
@@ -212,9 +212,9 @@ pub struct BootstrapSpec {
     pub front_end: FrontEnd,
     /// How digits are removed.
     pub digits: Method,
-    /// How packed elements come apart; of no account in thin mode.
+    /// How packed elements come apart; ignored in thin mode.
     pub unpacking: Unpacking,
-    /// Where the maps to the coefficients stand; of no account in thin mode.
+    /// Where the maps to the coefficients stand; ignored in thin mode.
     pub order: Order,
     /// How the linear maps are split into elementary stages.
     pub transform: Transform,
@@ -228,7 +228,7 @@ pub struct BootstrapSpec {
     pub to_slots: Option<Vec<usize>>,
     /// The same for the map to the coefficients.
     pub to_coefficients: Option<Vec<usize>>,
-    /// Whether the stage inside of slots is merged; of no account in thin mode.
+    /// Whether the stage inside of slots is merged; ignored in thin mode.
     pub eval: EvalStage,
     /// The algorithm for the linear maps.
     pub maps: MapChoice,

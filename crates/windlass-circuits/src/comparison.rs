@@ -33,6 +33,8 @@ impl Comparison {
 
     /// 1 where `a < b` and 0 where `a ≥ b`, for integers that differ by no more than the bound.
     ///
+    /// **Warning.** If a and b differ by more than the bound, the result is unspecified. No error is returned.
+    ///
     /// # Errors
     /// As [`Self::equals`]; [`Error::OutOfRange`] for a bound that is not below p/2.
     pub fn is_less(ring: &SlotRing, bound: u64) -> Result<Self> {

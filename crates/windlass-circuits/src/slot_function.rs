@@ -126,8 +126,9 @@ impl SlotFunction {
         Ok(Self::of_polynomial(name, modulus, &interpolate_everywhere(modulus, &residues), false))
     }
 
-    /// The function with `f(x)` at every x of a range, and anything elsewhere: for arguments that
-    /// are known to lie there. The degree is below the length of the range.
+    /// The function with `f(x)` at every x of a range. The degree is below the length of the range.
+    ///
+    /// **Warning.** An argument outside the range gets an unspecified value. No error is returned.
     ///
     /// Cost: quadratic in the length of the range, up to 2^12; longer ones are tables over all
     /// residues, 0 outside the range.
@@ -190,6 +191,8 @@ impl SlotFunction {
 
     /// 1 where `−bound ≤ x < 0` and 0 where `0 ≤ x ≤ bound`: the comparison `a < b` of integers
     /// that differ by no more than the bound is this function of `a − b`.
+    ///
+    /// **Warning.** For any other x the result is unspecified. No error is returned.
     ///
     /// # Errors
     /// As [`Self::on_range`]; the bound must be below p/2.

@@ -1,4 +1,4 @@
-//! The `windlass` command line: private lookups in a table, bootstrapping, and parameter sets.
+//! The `windlass` command: private lookups, search, scoring, training, refreshes and parameter sets.
 #![forbid(unsafe_code)]
 
 mod args;

@@ -72,7 +72,10 @@ impl Isa {
     /// The fastest instruction set of this machine.
     ///
     /// The environment variable `WINDLASS_ISA` (`portable`, `avx2`, `avx512` or `ifma`), read once,
-    /// names another; a name that this machine does not have is ignored.
+    /// names another. A name that this machine does not have is ignored.
+    ///
+    /// **Warning.** So is a misspelled name: a measurement then runs on another instruction set, without a
+    /// message.
     pub fn best() -> Self {
         static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| {

@@ -59,7 +59,8 @@ impl<C: Columns> Kernel for Pass<'_, C> {
     }
 }
 
-/// Declares an operation by its expression over vectors; `$needs` names the operands it loads.
+/// Declares an operation by its expression over vectors. The form with `(scalar)` multiplies by a prepared
+/// scalar.
 macro_rules! columns {
     ($name:ident, |$l:ident, $out:ident, $x:ident, $y:ident| $value:expr) => {
         struct $name;
@@ -140,7 +141,7 @@ fn into<C: Columns>(isa: Isa, q: Modulus, out: &mut [u64], x: &[u64], y: &[u64],
     dispatch(isa, q, Pass { out, x, y, columns });
 }
 
-/// An operation on one row alone: the operand slots repeat nothing.
+/// An operation on one row alone. The operands x and y are zeros and are not read.
 struct Single<'a, C> {
     out: &'a mut [u64],
     columns: C,

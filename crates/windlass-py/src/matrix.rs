@@ -255,7 +255,7 @@ impl LinearInner {
     }
 }
 
-/// The level that constants are to meet: of no account for exact contexts, whose constants serve all.
+/// The level for which constants are prepared. Exact contexts ignore it: their constants fit every level.
 pub fn level_of(py: Python<'_>, inner: &LinearInner, like: Option<&PyCiphertext>) -> PyResult<usize> {
     if let Some(like) = like {
         like.check_context(py, &inner.setting, "prepare")?;

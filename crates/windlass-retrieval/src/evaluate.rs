@@ -66,7 +66,7 @@ pub fn answer(
     queries: &[KeyedQuery<'_>],
 ) -> Result<Vec<Answer>> {
     let columns = index_bits(shape.columns) as usize;
-    let to_expand = ToExpand { rows: true, selectors: 0..shape.levels() as usize };
+    let to_expand = ToExpand { rows: true, selectors: 0..shape.selectors() as usize };
     let parts = groups(setting, shape, queries, &to_expand, |Ready { tiles, selectors, .. }| {
         let scanned = scan_all(setting, segments, 0..shape.columns, &tiles)?;
         drop(tiles);
@@ -117,7 +117,7 @@ pub fn combine(
     query: KeyedQuery<'_>,
     chosen: &[&[Residues]],
 ) -> Result<Answer> {
-    let to_expand = ToExpand { rows: false, selectors: bits as usize..shape.levels() as usize };
+    let to_expand = ToExpand { rows: false, selectors: bits as usize..shape.selectors() as usize };
     let blocks = (index_bits(shape.columns) - bits) as usize;
     let mut parts = groups(setting, shape, &[query], &to_expand, |Ready { places, selectors, .. }| {
         let finished = |((_, selection), selectors): ((usize, usize), Vec<Selector>)| {

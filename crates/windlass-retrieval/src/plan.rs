@@ -56,7 +56,7 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
         if columns > 1 << 24 || shape.selections * shape.selection_coefficients() > N {
             return None;
         }
-        let levels = shape.levels();
+        let levels = shape.selectors();
         let (allowed, best) = errors.message_bits(&shape.expansion(), levels, start.gadget.digits)?;
         if allowed >= bits {
             shape.gadget = best;

@@ -195,7 +195,7 @@ pub fn evaluation_keys(
     for element in shape.elements() {
         keys.add_galois(secret, element, PRIMES, rng)?;
     }
-    if shape.levels() > 0 {
+    if shape.selectors() > 0 {
         keys.add_relinearisation(secret, PRIMES, rng)?;
     }
     debug_assert!(Arc::ptr_eq(keys.context(), setting.context()));

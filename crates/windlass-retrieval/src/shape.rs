@@ -46,23 +46,23 @@ pub fn index_bits(count: usize) -> u32 {
 
 impl Shape {
     /// Selectors of one selection.
-    pub fn levels(&self) -> u32 {
+    pub fn selectors(&self) -> u32 {
         index_bits(self.columns) + index_bits(self.records)
     }
 
     /// Coefficients of one selection.
     pub fn selection_coefficients(&self) -> usize {
-        self.rows + (self.gadget.digits * self.levels()) as usize
+        self.rows + (self.gadget.digits * self.selectors()) as usize
     }
 
-    /// What is expanded.
+    /// The coefficients that the server expands from one ciphertext.
     pub fn expansion(&self) -> Expansion {
-        self.expansion_for(self.levels())
+        self.expansion_for(self.selectors())
     }
 
-    /// What is expanded for that many choices of a selection.
-    pub(crate) fn expansion_for(&self, levels: u32) -> Expansion {
-        let selectors = (self.gadget.digits * levels) as usize;
+    /// The same for a selection of so many selectors.
+    pub(crate) fn expansion_for(&self, selectors: u32) -> Expansion {
+        let selectors = (self.gadget.digits * selectors) as usize;
         Expansion { selections: self.selections, rows: self.rows, selectors }
     }
 
@@ -78,7 +78,7 @@ impl Shape {
 
     /// Key switches of one selection: those of the expansion and of the selectors.
     pub fn switches(&self) -> usize {
-        self.selection_coefficients() + (self.gadget.digits * self.levels()) as usize - 1
+        self.selection_coefficients() + (self.gadget.digits * self.selectors()) as usize - 1
     }
 
     /// −log2 of the probability that the answer to this many selections is wrong: each digit of a
@@ -106,7 +106,7 @@ impl Shape {
         let wanted = self.selections * self.selection_coefficients();
         Limits::at_most(N).check("the coefficients of a query", wanted)?;
         let errors = Errors::of(setting);
-        if !errors.fits(&self.expansion(), self.levels(), self.gadget, self.message_bits) {
+        if !errors.fits(&self.expansion(), self.selectors(), self.gadget, self.message_bits) {
             let limits = Limits::only("few enough for the error of an answer to stay within its bound");
             return Err(limits.refuse("the bits of a message", self.message_bits).into());
         }
@@ -130,7 +130,7 @@ impl Shape {
     /// Bytes of the keys, of a query of `selections` selections, and of an answer to one.
     pub fn sizes(&self, setting: &Setting) -> Sizes {
         let params = setting.context().params();
-        let keys = self.depth() as u64 + u64::from(self.levels() > 0);
+        let keys = self.depth() as u64 + u64::from(self.selectors() > 0);
         let bits = |coefficients: usize, bits: u32| (coefficients * bits as usize).div_ceil(8) as u64;
         let sent = self.sent_coefficients();
         Sizes {

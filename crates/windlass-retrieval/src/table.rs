@@ -153,7 +153,7 @@ impl Table {
         if shape.elements().into_iter().any(|element| keys.galois(element).is_none()) {
             return Err(Error::MissingKey { what: "an automorphism of the expansion" });
         }
-        if shape.levels() > 0 && keys.relinearisation().is_none() {
+        if shape.selectors() > 0 && keys.relinearisation().is_none() {
             return Err(Error::MissingKey { what: "the relinearisation key" });
         }
         let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;

@@ -19,8 +19,8 @@ pub struct Wish {
     /// Bits of the tag of a key, 64 or 128; None is 128. Tables of rows by number have no tags, and
     /// tables with hidden keys have 128 bits.
     ///
-    /// **Warning.** With 64 bits, whoever may add rows finds by 2^32 hashes two keys with one tag, of
-    /// which the later replaces the earlier. No error is returned.
+    /// **Warning.** With 64 bits, anyone who may add rows can find two keys with the same tag in about 2^32
+    /// hashes. The later row then replaces the earlier. No error is returned.
     pub tag_bits: Option<u32>,
 }
 

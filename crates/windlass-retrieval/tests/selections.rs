@@ -12,7 +12,7 @@ fn shape(moduli: Moduli, rows: usize, columns: usize, record_coefficients: usize
     let records = N / record_coefficients;
     let mut shape = Shape { moduli, message_bits: 1, rows, columns, record_coefficients, records, selections, gadget };
     let errors = Errors::of(&windlass_retrieval::Setting::new(moduli).unwrap());
-    (shape.message_bits, shape.gadget) = errors.message_bits(&shape.expansion(), shape.levels(), 3).unwrap();
+    (shape.message_bits, shape.gadget) = errors.message_bits(&shape.expansion(), shape.selectors(), 3).unwrap();
     shape
 }
 

@@ -11,7 +11,7 @@ fn shape_of(moduli: Moduli, rows: usize, columns: usize, record_coefficients: us
     let (gadget, records) = (SelectorGadget { digits: 3, base_bits: 1 }, N / record_coefficients);
     let mut shape = Shape { moduli, message_bits: 1, rows, columns, record_coefficients, records, selections, gadget };
     let errors = Errors::of(&Setting::new(moduli).unwrap());
-    (shape.message_bits, shape.gadget) = errors.message_bits(&shape.expansion(), shape.levels(), 3).unwrap();
+    (shape.message_bits, shape.gadget) = errors.message_bits(&shape.expansion(), shape.selectors(), 3).unwrap();
     shape
 }
 

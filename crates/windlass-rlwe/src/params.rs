@@ -356,7 +356,8 @@ fn check_security(n: usize, log2_qp: f64, spec: &RlweSpec) -> Result<SecurityEst
     Ok(estimate)
 }
 
-/// What sets without spare primes are called has been the same since there were none.
+/// The hash that names a parameter set. A set without spare primes keeps the hash that it had before spare
+/// primes existed, so its files stay readable.
 fn identify(
     shape: &Shape,
     (q, spare): (&[Modulus], usize),

@@ -112,7 +112,6 @@ impl SwitchingKey {
 
     /// A key of the pair `id` from its halves b_0, a_0, b_1, a_1, .. in their memory layout, as a file of
     /// ready keys holds them. **Warning.** It is not checked that the a halves come from the seed.
-    /// taken on trust.
     ///
     /// # Errors
     /// As [`Self::from_parts`].

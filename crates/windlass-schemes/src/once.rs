@@ -26,7 +26,9 @@ impl<T> Default for Once<T> {
 }
 
 impl<T: Send + Sync> Once<T> {
-    /// The value. `make` computes it on the first call. An error is kept like a value.
+    /// The value. `make` computes it on the first call.
+    ///
+    /// **Warning.** An error is kept too: every later call returns it, and `make` is not called again.
     pub fn get_or_make(&self, make: impl FnOnce() -> Result<T> + Send) -> Result<&T> {
         self.0.get_or_init(|| by_threads_of_its_own(make)).as_ref().map_err(Error::clone)
     }

@@ -253,7 +253,7 @@ impl Service {
         }
         let shape = &version.table.schema().shape;
         let missing = shape.elements().into_iter().filter(|&element| keys.galois(element).is_none()).count();
-        let relinearisation = shape.levels() > 0 && keys.relinearisation().is_none();
+        let relinearisation = shape.selectors() > 0 && keys.relinearisation().is_none();
         if missing > 0 || relinearisation {
             let cause = format!("{} of the keys for this table are missing", missing + usize::from(relinearisation));
             return Err(Problem::new(&Kind::MISSING_KEYS, cause));
@@ -322,7 +322,7 @@ fn oprf_key<'k>(key: Option<&'k OprfKey>, version: &Version) -> Result<Option<&'
 /// Bytes in memory of the keys that a client of this version uploads.
 fn memory_of_keys(version: &Version) -> u64 {
     let shape = &version.table.schema().shape;
-    let count = shape.elements().len() as u64 + u64::from(shape.levels() > 0);
+    let count = shape.elements().len() as u64 + u64::from(shape.selectors() > 0);
     count * version.setting().context().params().key_sizes().switching_key_memory
 }
 

@@ -15,8 +15,10 @@ impl DigitRemoval {
     /// `(x − Σ_{i<v} z_i·p^i)/p^v` in every slot, for integers x modulo p^e in the slots: the
     /// plaintext modulus falls from p^e to p^{e−v}. For odd p, whose digits are balanced, that is
     /// x/p^v rounded to the nearest integer, for p = 2 rounded down. A ciphertext modulo a smaller
-    /// power of p may come too; it loses as many digits. With a [`DigitSpec::bound`] all that is said
-    /// of slots whose removed part keeps to it, and of no others.
+    /// power of p may come too; it loses as many digits.
+    ///
+    /// **Warning.** With a [`DigitSpec::bound`] this holds only for slots whose removed part is within the
+    /// bound. Any other slot gets an unspecified value. No error is returned.
     ///
     /// Cost: [`DigitRemoval::products`] ciphertext products.
     ///

@@ -15,6 +15,35 @@ use super::polynomials::{MAX_DEGREE, counterexample};
 /// uses one product for each w_k, of any precision: four products give 16 bits, where polynomials
 /// of least degree need seven. All weights count modulo p^c if they lead to a value of precision c.
 /// No weight is a constant term, so 0 maps to 0.
+///
+/// A plan refuses a chain ([`windlass_schemes::Error::Unplannable`]) that breaks one of these rules:
+///
+/// - A factor of w_k has at least one weight and at most k: it uses earlier products only.
+/// - The last weight of each factor and of each value is not 0.
+/// - Values are listed by increasing precision.
+/// - Each value is congruent to the digit modulo p^precision for every argument that can occur. All of them are tried.
+/// - As a polynomial of w_0, each value has a degree of at most 2048.
+///
+/// For p = 2 an even number has a square of 0 modulo 4, an odd one of 1. So one product knows the lowest bit
+/// modulo 4:
+///
+/// ```
+/// use windlass_circuits::{ChainValue, DigitChain};
+///
+/// let chain = DigitChain {
+///     products: vec![[vec![1], vec![1]]], // w_1 = w_0·w_0
+///     values: vec![
+///         ChainValue { precision: 1, weights: vec![1] },    // w_0 modulo 2
+///         ChainValue { precision: 2, weights: vec![0, 1] }, // w_1 modulo 4
+///     ],
+/// };
+/// for x in 0..16 {
+///     let products = [x, x * x];
+///     let last = &chain.values[1];
+///     let value: i64 = products.iter().zip(&last.weights).map(|(w, c)| w * c).sum();
+///     assert_eq!(value % (1 << last.precision), x % 2);
+/// }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigitChain {
     /// The factors of w_1, w_2, ..: in each, the weights of w_0, w_1, ..; 0 for values that do not

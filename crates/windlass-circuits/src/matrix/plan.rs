@@ -139,9 +139,7 @@ impl<R: Plannable> MatrixPlan<R> {
         &self.products
     }
 
-    /// Whether entries lie in blocks whose products are added, or which are multiplied by copies of
-    /// the vector. If so, the slots beside the entries of the product, or of the vector, are not
-    /// zero.
+    /// Whether the matrix is folded by rows ([`Self::sum`]) or by columns ([`Self::copies`]).
     pub fn is_folded(&self) -> bool {
         self.sum().is_some() || self.copies().is_some()
     }
@@ -165,7 +163,7 @@ impl<R: Plannable> MatrixPlan<R> {
         self.folded.as_ref().map(|folded| &folded.sum)
     }
 
-    /// R: the length of the result, whose slots beyond hold nothing to be relied on.
+    /// R, the length of the result.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -217,11 +215,10 @@ impl<R: Plannable> MatrixPlan<R> {
 
     /// The product with one encrypted vector.
     ///
-    /// Cost: what [`Self::count`] says. Errors: those of [`LinearPlan::apply`] and of
-    /// [`TracePlan::apply`], the latter before any work is done too.
+    /// Cost: what [`Self::count`] says.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`LinearPlan::apply`] and of [`TracePlan::apply`], before any work.
     pub fn apply<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,

@@ -115,9 +115,10 @@ impl TraceChain {
     }
 
     /// Sums at a distance along a dimension: the slot with coordinate e becomes `Σ_{i<count}` of
-    /// those with coordinates e + i·stride, as long as these lie on the line. What becomes of slots
-    /// from which the sum runs over the end is the same sum taken cyclically in a good dimension,
-    /// and nothing of use in a bad one.
+    /// those with coordinates e + i·stride, as long as these lie on the line. In a good dimension, a
+    /// sum that runs over the end continues at the start.
+    ///
+    /// **Warning.** In a bad dimension such a slot gets an unspecified value. No error is returned.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] if there is no such dimension, or for no terms.

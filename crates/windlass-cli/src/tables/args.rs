@@ -74,9 +74,9 @@ pub struct WishArgs {
     /// Leave room for this many rows in total.
     #[arg(long, value_name = "N")]
     pub room: Option<usize>,
-    /// The bits of the tag of each key. 64 saves 8 bytes for each row on the server, but whoever may
-    /// add rows can find two keys with one tag (2^32 hashes), of which the later replaces the
-    /// earlier without an error. Hidden keys have 128.
+    /// The bits of the tag of each key. 64 saves 8 bytes for each row on the server. Hidden keys have 128.
+    /// Warning: with 64 bits, anyone who may add rows can find two keys with the same tag in about 2^32
+    /// hashes. The later row then replaces the earlier, and no error is returned.
     #[arg(long, value_name = "BITS", value_parser = ["64", "128"], requires = "key")]
     pub tag_bits: Option<String>,
 }

@@ -11,11 +11,13 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::succeed;
-use crate::workshop::{LINES, WORKSHOP, copy, hidden, is_whole, names, output_of, prepared, whole_or_absent};
+use crate::workshop::{
+    LINES, WORKSHOP, copy, damaged_lines, hidden, is_nightly, is_whole, names, output_of, prepared, whole_or_absent,
+};
 
-/// How often each line meets with each kind of damage: `make nightly` sets `WINDLASS_NIGHTLY`.
+/// How often each line meets with each kind of damage.
 fn rounds(few: u32, many: u32) -> u32 {
-    if std::env::var_os("WINDLASS_NIGHTLY").is_some() { many } else { few }
+    if is_nightly() { many } else { few }
 }
 
 fn start(at: &Path, line: &str) -> Child {
@@ -53,7 +55,7 @@ fn kill_at_any_moment(line: &'static str, rounds: u32) {
 
 /// Every `part`-th line of `parts`: tests run side by side.
 fn share(part: usize, parts: usize) -> impl Iterator<Item = &'static str> {
-    LINES.into_iter().skip(part).step_by(parts)
+    damaged_lines().skip(part).step_by(parts)
 }
 
 #[test]
@@ -82,7 +84,7 @@ fn message(output: &Output) -> String {
 /// A limit on the length of files imitates a full disk: the write fails in its middle.
 #[test]
 fn a_disk_that_is_full_is_an_error_that_says_so() {
-    for line in LINES {
+    for line in damaged_lines() {
         let (dir, output) = prepared(line);
         let made = WORKSHOP.dir.path().join(output_of(line));
         let longest = fs::read_dir(&made).map_or_else(
@@ -163,7 +165,7 @@ fn give(path: &Path, account: u32) {
 
 #[test]
 fn a_directory_that_takes_nothing_is_an_error_that_says_so() {
-    for line in LINES {
+    for line in damaged_lines() {
         let (dir, output) = prepared(line);
         let out = dir.path().join("out");
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
@@ -187,7 +189,7 @@ fn a_directory_that_takes_nothing_is_an_error_that_says_so() {
 /// Of two commands that write to one place one does, and the other says that something is there.
 #[test]
 fn of_two_writers_one_wins() {
-    for line in LINES {
+    for line in damaged_lines() {
         for _ in 0..rounds(1, 20) {
             let (dir, _) = prepared(line);
             let both = || {
@@ -219,12 +221,12 @@ fn of_two_writers_one_wins() {
 #[test]
 fn too_little_memory_leaves_nothing_half_written() {
     let mut ends = BTreeMap::new();
-    for (number, line) in LINES.into_iter().enumerate() {
-        let count = rounds(2, 40);
+    for (number, line) in damaged_lines().enumerate() {
+        let (count, lines) = (rounds(6, 40), damaged_lines().count());
         for round in 0..count {
             // From what a process can hardly start in (then it is the loader who says so) to what most
             // commands take.
-            let step = (round as usize * LINES.len() + number) * 300 / (count as usize * LINES.len());
+            let step = (round as usize * lines + number) * 300 / (count as usize * lines);
             let kilobytes = 50_000 + 2_000 * step;
             let (dir, output) = prepared(line);
             let ended = limited(dir.path(), &format!("ulimit -v {kilobytes}"), line);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use crate::common::succeed;
-use crate::workshop::{LINES, WORKSHOP, is_whole, output_of, prepared, whole_or_absent};
+use crate::workshop::{WORKSHOP, damaged_lines, is_nightly, is_whole, output_of, prepared, whole_or_absent};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_windlass");
 
@@ -61,7 +61,7 @@ fn a_disk_without_room_is_an_error_that_says_so() {
         println!("no disk of one's own here: nothing was tried");
         return;
     }
-    for line in LINES {
+    for line in damaged_lines() {
         let longest = longest(line);
         // A disk that is full, and one on which the longest file ends in its middle.
         for pages in [1, longest / 8192 + 1] {
@@ -163,7 +163,7 @@ fn a_control_group_that_is_full_leaves_nothing_half_written() {
         return;
     };
     let mut killed = 0;
-    for line in LINES {
+    for line in damaged_lines() {
         let (dir, output) = prepared(line);
         let ended = group.run(dir.path(), line);
         let told = last_line(&ended);
@@ -183,7 +183,7 @@ fn a_control_group_that_is_full_leaves_nothing_half_written() {
 /// A change of a table that is killed is made or not, and the next one works.
 #[test]
 fn a_killed_change_of_a_table_is_made_or_not() {
-    let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 60 } else { 4 };
+    let rounds = if is_nightly() { 60 } else { 4 };
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
     fs::write(at.join("t.csv"), "id,word\na,old\nb,old\nc,kept\n").unwrap();

@@ -46,6 +46,20 @@ pub const LINES: [&str; 26] = [
      --in out/near.bin --out out/scored.bin",
 ];
 
+/// The lines that meet with damage: all of them in `make nightly`, which sets `WINDLASS_NIGHTLY`, else one
+/// of each way of writing: a file of JSON, a directory, a table, sealed keys, an answer, keys of a refresh,
+/// a ciphertext, a file of CSV.
+pub fn damaged_lines() -> impl Iterator<Item = &'static str> {
+    let of_each_way = [0, 3, 4, 6, 8, 13, 15, 21];
+    let is_chosen = move |number: usize| is_nightly() || of_each_way.contains(&number);
+    LINES.into_iter().enumerate().filter(move |&(number, _)| is_chosen(number)).map(|(_, line)| line)
+}
+
+/// Whether tests take all their cases.
+pub fn is_nightly() -> bool {
+    std::env::var_os("WINDLASS_NIGHTLY").is_some()
+}
+
 /// All lines have run here once; their inputs and outputs, and how long each took.
 pub struct Workshop {
     pub dir: TempDir,

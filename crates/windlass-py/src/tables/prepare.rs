@@ -91,8 +91,8 @@ impl PyTable {
     ///     less on the server. Hidden keys have 128, and a table that is made `like` another keeps
     ///     its tags.
     ///
-    ///     **Warning.** With 64 bits, whoever may add rows can find two keys with one tag by 2^32
-    ///     hashes. The later row then replaces the earlier. No error is returned.
+    ///     **Warning.** With 64 bits, anyone who may add rows can find two keys with the same tag in
+    ///     about 2^32 hashes. The later row then replaces the earlier. No error is returned.
     ///
     /// Raises
     /// ------

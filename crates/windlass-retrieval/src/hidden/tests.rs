@@ -34,7 +34,7 @@ fn schema(count: usize, choices: usize, bins: usize) -> Schema {
     let shape = &mut schema.shape;
     (shape.rows, shape.columns, shape.selections, shape.gadget.digits) = (1, bins, choices, 2);
     (shape.message_bits, shape.gadget) =
-        Errors::of(&setting).message_bits(&shape.expansion(), shape.levels(), shape.gadget.digits).unwrap();
+        Errors::of(&setting).message_bits(&shape.expansion(), shape.selectors(), shape.gadget.digits).unwrap();
     keywords_mut(&mut schema).choices = choices;
     // What padding follows from; so a run is like the last one.
     schema.id = "00112233445566778899aabbccddeeff".into();

@@ -24,8 +24,8 @@ impl Gadget {
         Self { groups: (0..digits).map(|k| Basis::new(start(k)..start(k + 1))).collect() }
     }
 
-    /// As [`Self::balanced`] of all primes but the first `spare`, with those in the first group: by
-    /// themselves where it has no room for more.
+    /// Groups in which the first `spare` primes share the first group. If a balanced group has no room for
+    /// all of them, they form a group alone and the other primes are balanced over the remaining groups.
     pub fn with_spare(primes: usize, digits: usize, spare: usize) -> Self {
         let balanced = Self::balanced(primes, digits);
         if balanced.groups[0].len() >= spare || digits == 1 {

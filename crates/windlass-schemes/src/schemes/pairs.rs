@@ -176,9 +176,9 @@ impl<R: SchemeMetadata> Switching for R {
         };
         let step = key_and_permutation(self.evaluation_keys(), t)?;
         // The pair is divided by the multiplier already.
-        let narrow = |a: &&Self::Extended| a.ct.parts()[1].divide_rounded(&context(self).basis(level), 1);
-        let narrowed: Vec<Poly<Eval>> = list.par_iter().map(narrow).collect();
-        let halves: Vec<_> = narrowed.iter().zip(list).map(|(x, a)| (x, &a.ct.parts()[0])).collect();
+        let mod_down = |a: &&Self::Extended| a.ct.parts()[1].divide_rounded(&context(self).basis(level), 1);
+        let rounded: Vec<Poly<Eval>> = list.par_iter().map(mod_down).collect();
+        let halves: Vec<_> = rounded.iter().zip(list).map(|(x, a)| (x, &a.ct.parts()[0])).collect();
         let pairs = switching::extended_automorphism(context(self), &halves, &step)?;
         let wrap = |(a, pair): (&&Self::Extended, [_; 2])| {
             let mut ct = a.ct.with_polys(pair.into());
@@ -208,12 +208,12 @@ impl<R: SchemeMetadata> Switching for R {
     }
 }
 
-fn context<R: SchemeMetadata>(rules: &R) -> &Arc<Context> {
-    rules.evaluation_keys().context()
+fn context<S: SchemeMetadata>(scheme: &S) -> &Arc<Context> {
+    scheme.evaluation_keys().context()
 }
 
-fn is_identity<R: SchemeMetadata>(rules: &R, t: u64) -> bool {
-    t % context(rules).params().m() == 1
+fn is_identity<S: SchemeMetadata>(scheme: &S, t: u64) -> bool {
+    t % context(scheme).params().m() == 1
 }
 
 /// The level of all, where there is one.
@@ -227,15 +227,15 @@ fn digits_and_addends<C>(list: &[Hoisted<C>]) -> Vec<(&Digits, &Poly<Eval>)> {
 }
 
 /// [`Switching::dot_hoisted`] by images that are held, where one of them is the ciphertext itself.
-fn dot_of_images<R: SchemeMetadata>(
-    rules: &R,
-    a: &Hoisted<R::Ciphertext>,
+fn dot_of_images<S: SchemeMetadata>(
+    scheme: &S,
+    a: &Hoisted<S::Ciphertext>,
     elements: &[u64],
-    rows: &[MixedRow<'_, R::Constant>],
-) -> Result<Vec<Extended<R::Ciphertext>>> {
-    let image = |&t: &u64| rules.hoisted_automorphism(a, t);
-    let images: Vec<Extended<R::Ciphertext>> = elements.par_iter().map(image).collect::<Result<_>>()?;
-    rules.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
+    rows: &[MixedRow<'_, S::Constant>],
+) -> Result<Vec<Extended<S::Ciphertext>>> {
+    let image = |&t: &u64| scheme.hoisted_automorphism(a, t);
+    let images: Vec<Extended<S::Ciphertext>> = elements.par_iter().map(image).collect::<Result<_>>()?;
+    scheme.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
 }
 
 fn halves(ct: &impl RlweCiphertext) -> [&Poly<Eval>; 2] {
@@ -248,32 +248,32 @@ fn extended_of<C: RlweCiphertext>(metadata: &[C], pairs: Vec<[Poly<Eval>; 2]>, l
 }
 
 /// θ_t of a ciphertext by one whole key switch.
-fn apply_automorphism<R: SchemeMetadata>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
-    rules.check_input("automorphism", a)?;
-    if is_identity(rules, t) {
+fn apply_automorphism<S: SchemeMetadata>(scheme: &S, a: &S::Ciphertext, t: u64) -> Result<S::Ciphertext> {
+    scheme.check_input("automorphism", a)?;
+    if is_identity(scheme, t) {
         return Ok(a.clone());
     }
-    let (key, permutation) = key_and_permutation(rules.evaluation_keys(), t)?;
+    let (key, permutation) = key_and_permutation(scheme.evaluation_keys(), t)?;
     let [first, second] = halves(a);
-    let finish = Epilogue { addends: [Some(first), None], automorphism: Some(&permutation) };
-    let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
+    let epilogue = Epilogue { addends: [Some(first), None], automorphism: Some(&permutation) };
+    let parts = switching::switch(context(scheme), second, scheme.phase_multiplier(a), key, &epilogue)?;
     let mut out = a.with_polys(parts.into());
-    let level = rules.level_of(a);
-    rules.add_noise(&mut out, level, Growth::KeySwitch(t));
-    rules.accept_result("automorphism", (a, level), out)
+    let level = scheme.level_of(a);
+    scheme.add_noise(&mut out, level, Growth::KeySwitch(t));
+    scheme.accept_result("automorphism", (a, level), out)
 }
 
-fn check_extended<R: SchemeMetadata>(
-    rules: &R,
-    a: &Extended<R::Ciphertext>,
-    b: &Extended<R::Ciphertext>,
+fn check_extended<S: SchemeMetadata>(
+    scheme: &S,
+    a: &Extended<S::Ciphertext>,
+    b: &Extended<S::Ciphertext>,
 ) -> Result<()> {
     check_same_keys("sum in base QP", a.ct.key_id(), b.ct.key_id())?;
     if a.level != b.level {
         let [left, right] = [a, b].map(|x| format!("level {}", x.level));
         return Err(Error::ContextMismatch { operation: "sum in base QP", left, right });
     }
-    rules.check_alike(&a.ct, &b.ct)
+    scheme.check_alike(&a.ct, &b.ct)
 }
 
 /// For θ_t, t not 1. Errors: [`Error::MissingGaloisKey`].

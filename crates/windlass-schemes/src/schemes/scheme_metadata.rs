@@ -71,8 +71,8 @@ pub trait SchemeMetadata: Arithmetic<Ciphertext: RlweCiphertext> {
         before: (&Self::Ciphertext, usize),
         ct: Self::Ciphertext,
     ) -> Result<Self::Ciphertext>;
-    /// An operation, and again on refreshed operands if its result has too little room. Only
-    /// schemes that can refresh repeat it.
+    /// An operation, repeated on refreshed operands if its result has too little room. By default it runs
+    /// once. BGV and BFV override that. CKKS does not, because an automorphism takes no level.
     fn refreshing(
         &self,
         operands: &[&Self::Ciphertext],
@@ -83,47 +83,47 @@ pub trait SchemeMetadata: Arithmetic<Ciphertext: RlweCiphertext> {
 }
 
 /// The metadata of an image under θ_t in base `QP`, with no polynomials.
-pub(super) fn metadata_of_image<R: SchemeMetadata>(
-    rules: &R,
-    (ct, level): (&R::Ciphertext, usize),
+pub(super) fn metadata_of_image<S: SchemeMetadata>(
+    scheme: &S,
+    (ct, level): (&S::Ciphertext, usize),
     t: u64,
-) -> R::Ciphertext {
+) -> S::Ciphertext {
     let mut image = ct.with_polys(Vec::new());
-    rules.add_noise(&mut image, level, Growth::InnerProduct(t));
+    scheme.add_noise(&mut image, level, Growth::InnerProduct(t));
     image
 }
 
 /// The metadata of the sums of [`dots_hoisted`](crate::switching::Switching::dots_hoisted) for one ciphertext, with no polynomials.
-pub(super) fn metadata_of_rows<R: SchemeMetadata>(
-    rules: &R,
-    (ct, level): (&R::Ciphertext, usize),
+pub(super) fn metadata_of_rows<S: SchemeMetadata>(
+    scheme: &S,
+    (ct, level): (&S::Ciphertext, usize),
     elements: &[u64],
-    rows: &[MixedRow<'_, R::Constant>],
-) -> Result<Vec<R::Ciphertext>> {
-    let images: Vec<R::Ciphertext> = elements.iter().map(|&t| metadata_of_image(rules, (ct, level), t)).collect();
-    rows.iter().map(|row| metadata_of_sum(rules, level, row.iter().map(|&(j, c)| (&images[j], c)))).collect()
+    rows: &[MixedRow<'_, S::Constant>],
+) -> Result<Vec<S::Ciphertext>> {
+    let images: Vec<S::Ciphertext> = elements.iter().map(|&t| metadata_of_image(scheme, (ct, level), t)).collect();
+    rows.iter().map(|row| metadata_of_sum(scheme, level, row.iter().map(|&(j, c)| (&images[j], c)))).collect()
 }
 
 /// The metadata of a sum of products, with no polynomials.
-pub(super) fn metadata_of_sum<'a, R: SchemeMetadata>(
-    rules: &R,
+pub(super) fn metadata_of_sum<'a, S: SchemeMetadata>(
+    scheme: &S,
     level: usize,
-    terms: impl Iterator<Item = (&'a R::Ciphertext, Option<&'a R::Constant>)>,
-) -> Result<R::Ciphertext>
+    terms: impl Iterator<Item = (&'a S::Ciphertext, Option<&'a S::Constant>)>,
+) -> Result<S::Ciphertext>
 where
-    R::Ciphertext: 'a,
-    R::Constant: 'a,
+    S::Ciphertext: 'a,
+    S::Constant: 'a,
 {
-    let mut sum: Option<R::Ciphertext> = None;
+    let mut sum: Option<S::Ciphertext> = None;
     for (ct, constant) in terms {
         let term = match constant {
-            Some(constant) => rules.scale_metadata(ct, level, constant)?,
+            Some(constant) => scheme.scale_metadata(ct, level, constant)?,
             None => ct.with_polys(Vec::new()),
         };
         match &mut sum {
             Some(sum) => {
-                rules.check_alike(sum, &term)?;
-                rules.add_metadata(sum, &term);
+                scheme.check_alike(sum, &term)?;
+                scheme.add_metadata(sum, &term);
             }
             None => sum = Some(term),
         }

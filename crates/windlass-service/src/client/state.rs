@@ -169,7 +169,7 @@ impl State {
         let context = KeyContext::new(client.setting());
         let (shape, secret) = (&client.schema().shape, client.secret());
         // What a table asks for are the keys of so many steps, and perhaps that of products.
-        let name = format!("keys-{}-{}-{}", hex(&secret.key_id().0[..8]), shape.depth(), shape.levels().min(1));
+        let name = format!("keys-{}-{}-{}", hex(&secret.key_id().0[..8]), shape.depth(), shape.selectors().min(1));
         let path = self.dir.join(name);
         // Keys that cannot be read are made again: the secret key is what must not be lost.
         let found = read::<EvaluationKeys>(&path, &context, secret).or_else(|_| {

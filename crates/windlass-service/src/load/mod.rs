@@ -65,7 +65,7 @@ fn prepare(plot: &Plot, ledger: &Ledger, place: &Path) -> Result<(u64, u64)> {
     let plan = Plan::keywords(RowStatistics::of(&rows)?, "5eed", 1.2, &wish)?;
     let table = Table::create_keywords(place, &plan.schema, &entries, &unobserved)?;
     let shape = &table.schema().shape;
-    let keys = shape.elements().len() as u64 + u64::from(shape.levels() > 0);
+    let keys = shape.elements().len() as u64 + u64::from(shape.selectors() > 0);
     let memory = keys * table.setting().context().params().key_sizes().switching_key_memory;
     Ok((memory, shape.sizes(table.setting()).prepared))
 }

@@ -42,6 +42,7 @@ impl Server<Approximate> {
     /// # Errors
     /// As [`ckks::Engine::multiply`]; [`Error::MissingKeys`] if there is no relinearisation key.
     pub fn multiply(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.check_operands("multiply", &[a, b])?;
         self.check_keys(&Products, a.level().min(b.level()))?;
         self.engine().multiply(a, b)
     }
@@ -51,6 +52,7 @@ impl Server<Approximate> {
     /// # Errors
     /// As [`Self::multiply`].
     pub fn square(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.check_operands("square", &[a])?;
         self.check_keys(&Products, a.level())?;
         self.engine().square(a)
     }
@@ -106,6 +108,7 @@ impl Server<Approximate> {
     /// [`Error::MissingKeys`] unless the keys were generated for
     /// [`Context::<Approximate>::rotation`]; errors of [`ckks::Engine::rotate`].
     pub fn rotate(&self, a: &ckks::Ciphertext, amount: i64) -> Result<ckks::Ciphertext> {
+        self.check_operands("rotate", &[a])?;
         self.check_keys(&self.context().rotation(a.slots(), amount)?, a.level())?;
         self.engine().rotate(a, amount)
     }
@@ -116,6 +119,7 @@ impl Server<Approximate> {
     /// [`Error::MissingKeys`] unless the keys were generated for
     /// [`Context::<Approximate>::conjugation`]; errors of [`ckks::Engine::conjugate`].
     pub fn conjugate(&self, a: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.check_operands("conjugate", &[a])?;
         self.check_keys(&self.context().conjugation(), a.level())?;
         self.engine().conjugate(a)
     }

@@ -186,6 +186,12 @@ impl<F: Family> Server<F> {
         self.prepared.keep(place, prepared, 0);
     }
 
+    /// Refuses operands of another context or key. Keys are checked after it: the level of a ciphertext of
+    /// another context says nothing about keys.
+    pub(super) fn check_operands(&self, operation: &'static str, operands: &[&CiphertextOf<F>]) -> Result<()> {
+        operands.iter().try_for_each(|operand| self.engine.check_input(operation, operand))
+    }
+
     /// Refuses a circuit if keys are missing, or if a key does not reach the level of the input.
     pub(super) fn check_keys(&self, circuit: &impl NeedsKeys, level: usize) -> Result<()> {
         self.check_request(&circuit.key_request(), level)
@@ -245,6 +251,7 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::add`]; [`Error::MissingKeys`] if there is no relinearisation key ([`Products`]).
     pub fn multiply(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.check_operands("multiply", &[a, b])?;
         self.check_keys(&Products, self.level_of_both(a, b))?;
         self.engine.multiply(a, b)
     }
@@ -254,6 +261,7 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::multiply`].
     pub fn square(&self, a: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.check_operands("square", &[a])?;
         self.check_keys(&Products, self.engine.level_of(a))?;
         self.engine.square(a)
     }
@@ -263,6 +271,7 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::multiply`]; [`Error::ShapeMismatch`] if the list is empty.
     pub fn product(&self, factors: &[CiphertextOf<F>]) -> Result<CiphertextOf<F>> {
+        factors.iter().try_for_each(|factor| self.check_operands("product", &[factor]))?;
         // No product is taken above the second highest level of the factors.
         let mut levels: Vec<usize> = factors.iter().map(|factor| self.engine.level_of(factor)).collect();
         levels.sort_unstable_by(|a, b| b.cmp(a));
@@ -275,6 +284,7 @@ impl<F: ExactFamily> Server<F> {
     /// # Errors
     /// As [`Self::product`].
     pub fn sum_of_products(&self, pairs: &[(&CiphertextOf<F>, &CiphertextOf<F>)]) -> Result<CiphertextOf<F>> {
+        pairs.iter().try_for_each(|&(a, b)| self.check_operands("sum of products", &[a, b]))?;
         let level = pairs.iter().map(|(a, b)| self.level_of_both(a, b)).max().unwrap_or(0);
         self.check_keys(&Products, level)?;
         self.engine.dot_ciphertexts(pairs)

@@ -113,7 +113,9 @@ impl FunctionPlan {
     }
 
     /// For sign and comparison: the contract holds for arguments of at least this absolute value.
-    /// A smaller argument gets an unspecified value between those of both sides.
+    ///
+    /// **Warning.** A smaller argument gets an unspecified value between those of both sides. No error is
+    /// returned.
     pub fn gap(&self) -> Option<f64> {
         self.gap
     }

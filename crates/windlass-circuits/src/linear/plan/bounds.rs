@@ -55,9 +55,9 @@ impl<'a> Bounds<'a> {
         Self { spec, axes, exponents, products, seen: RefCell::new((0, vec![0; places])) }
     }
 
-    /// A price that no plan by this proposal is below; 0 where nothing is known. Rules must fit the
+    /// A lower bound on the price of every plan of this proposal; 0 if none is known. A rule must fit the
     /// axes.
-    pub fn least(&self, proposal: &Proposal) -> f64 {
+    pub fn lower_bound(&self, proposal: &Proposal) -> f64 {
         let Proposal::Rule(rule) = proposal else { return 0.0 };
         let (inputs, outputs) = (self.inputs(rule), self.outputs(rule));
         let (prices, products) = (&self.spec.cost, self.products as f64);
@@ -192,7 +192,7 @@ mod tests {
                     for proposal in Strategy::AUTOMATIC.proposals(&support) {
                         let Some(layout) = PlanLayout::of(&proposal, &support).unwrap() else { continue };
                         let count = Schedule::new((1, 1), &blocks, &layout).count(&layout, 0, hoisting);
-                        let (least, price) = (bounds.least(&proposal), count.price(&spec.cost));
+                        let (least, price) = (bounds.lower_bound(&proposal), count.price(&spec.cost));
                         assert!(least <= price, "m = {m}, {hoisting:?}: {least} above {price} of {proposal:?}");
                         all += 1;
                         close += usize::from(least > 0.5 * price);

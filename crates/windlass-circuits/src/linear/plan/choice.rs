@@ -137,7 +137,7 @@ impl Pattern<'_> {
             {
                 return Err(format!("its rule {rule:?} does not fit the axes"));
             }
-            list.push((bounds.least(&proposal), number, proposal));
+            list.push((bounds.lower_bound(&proposal), number, proposal));
         }
         list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         Ok(list)

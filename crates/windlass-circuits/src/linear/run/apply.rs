@@ -13,7 +13,7 @@ use super::{base_q, base_qp};
 use crate::linear::map::Plannable;
 use crate::linear::plan::{Addend, Doubling, DoublingStep, HoistMode, LinearPlan, Method, missing_key};
 
-/// The most ciphertexts of a pass: each reads an eighth of a key.
+/// The most ciphertexts in a pass. Each then bears an eighth of the cost of reading a key.
 const PASS: usize = 8;
 /// The most bytes that a pass holds beside its ciphertexts, about.
 const PASS_BYTES: usize = 1 << 30;
@@ -45,8 +45,11 @@ impl<R: Plannable> LinearPlan<R> {
     /// up to eight: keys and constants are read from memory once for those of a pass that are at
     /// one level.
     ///
-    /// Cost: as many operations as one by one. Memory: what one ciphertext takes times those of a
-    /// pass, which are fewer where that would be more than about a gigabyte. Errors: as there.
+    /// Cost: as many operations as one by one. Memory: the intermediate values of up to eight
+    /// ciphertexts, fewer if these would exceed about 1 GiB.
+    ///
+    /// # Errors
+    /// As there.
     pub fn apply_each<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,

@@ -43,7 +43,7 @@ impl CostModel {
             return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
         }
         let top = evaluator.top_level();
-        let constant = unrelated(evaluator.slot_ring())?;
+        let constant = dense_element(evaluator.slot_ring())?;
         let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, top, &|_| Ok(constant.clone()))?;
         let hoisted = evaluator.hoist(ciphertext)?;
         let hoist = least(3, clock, &mut || evaluator.hoist(ciphertext).map(drop))?;
@@ -131,9 +131,9 @@ impl CostModel {
     }
 }
 
-/// An element whose slots have nothing to do with each other, as those of a matrix: of one that
-/// repeats less is held, and it is prepared in a smaller ring.
-fn unrelated(slot_ring: &Arc<SlotRing>) -> Result<Plaintext> {
+/// An element whose slots are unrelated, like a diagonal of a dense matrix. One with repeating slots would be
+/// prepared in a smaller ring and measured as too cheap.
+fn dense_element(slot_ring: &Arc<SlotRing>) -> Result<Plaintext> {
     let modulus = slot_ring.modulus();
     let value = |place: u64| modulus.reduce((place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
     let values: Vec<u64> = (0..(slot_ring.slots() * slot_ring.degree()) as u64).map(value).collect();
@@ -162,7 +162,7 @@ mod tests {
     fn what_is_measured_with_does_not_repeat() {
         for (m, p, r) in [(105, 2, 1), (1023, 2, 4), (64, 257, 1), (256, 7, 2), (4369, 2, 1)] {
             let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
-            let element = unrelated(&slots).unwrap();
+            let element = dense_element(&slots).unwrap();
             let units = (2..m).filter(|&t| arith::gcd(t, m) == 1);
             assert!(units.into_iter().all(|t| element.automorphism(t).unwrap() != element), "m = {m}, p = {p}");
         }

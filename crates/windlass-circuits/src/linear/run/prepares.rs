@@ -63,19 +63,22 @@ pub trait Prepares<R: Plannable>: Switching {
         false
     }
 
-    /// What the outputs of a grid are as operators, where bounds go by their norms; the diagonals
-    /// of a matrix one by one say more than it does to values.
+    /// Norms of the outputs of a grid as operators, if this evaluator bounds values by norms (CKKS).
+    /// Bounds added diagonal by diagonal would be larger.
     fn norms(&self, _: &LinearGrid<R>) -> Option<MapNorms> {
         None
     }
 
-    /// The inputs as the products of a map take them whose norms are known.
+    /// The inputs for the products of a map with known norms. CKKS removes their errors here;
+    /// [`Self::leave`] adds the error of the whole map.
     fn enter(&self, _: &MapNorms, inputs: &[&Self::Ciphertext]) -> Vec<Self::Ciphertext> {
         inputs.iter().map(|&input| input.clone()).collect()
     }
 
-    /// Output number `row` of the products of inputs that were entered, with what the norms say of
-    /// it. Errors: what does not fit.
+    /// Output number `row`, with the bound and the error that the norms give.
+    ///
+    /// # Errors
+    /// [`Error::CapacityExhausted`] if the values no longer fit.
     fn leave(
         &self,
         _: &MapNorms,
@@ -166,7 +169,7 @@ impl Prepares<ComplexSlots> for ckks::Engine {
         self.context().top_level()
     }
 
-    /// That of the ciphertext, once it is no product of degree 2 any more.
+    /// The level of the ciphertext after rescaling.
     fn level_for(&self, ciphertext: &ckks::Ciphertext) -> Result<usize> {
         self.rescaled_level(ciphertext)
     }

@@ -106,8 +106,8 @@ impl Engine {
         self.accept("add a constant", sum)
     }
 
-    /// `constant + Σ c_k·x_k` for real numbers c_k and one ciphertext of degree 1 or more, all of one level:
-    /// of degree 2, in one pass.
+    /// `constant + Σ c_k·x_k` for real numbers c_k and ciphertexts x_k of degree 1, at least one and all at
+    /// one level. It takes one pass, and the result has degree 2.
     pub(super) fn combination(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
         let (first, level) = (terms[0].0, terms[0].0.level());
         let scale = self.context.constant_scale(level);
@@ -327,8 +327,8 @@ impl Engine {
     ) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (context, level) = (self.context.rlwe(), like.level());
-        let finish = Epilogue { addends: [Some(first), Some(second)], automorphism: None };
-        let parts = switching::switch(context, third, 1, key, &finish)?;
+        let epilogue = Epilogue { addends: [Some(first), Some(second)], automorphism: None };
+        let parts = switching::switch(context, third, 1, key, &epilogue)?;
         let mut out = like.with_parts(parts.into(), info);
         out.add_inner_product(level, Source::Key(0));
         out.add_rounding(level);

@@ -82,7 +82,7 @@ impl Engine {
         let scale = self.context.constant_scale(level);
         self.context.check_scaled(values, scale)?;
         let (values_held, rounding) = self.context.encode_constant(values, scale, &basis);
-        // What a file tells of it.
+        // A file stores only the largest absolute value.
         let largest = Magnitude::measured(values, values.len()).largest();
         let factor = PublicValues::new(Magnitude::of(values.len(), largest), rounding);
         Ok(Constant { values: values_held, level, factor })

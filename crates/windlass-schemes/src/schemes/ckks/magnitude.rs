@@ -17,7 +17,7 @@ pub(crate) struct Magnitude {
     rest: f64,
     /// Bound on √Σ|m_j|² over the entries.
     norm: f64,
-    /// Bound on the slots of every sum that is made with it, while a matrix is multiplied by.
+    /// Bound on every slot of the sums of products of one matrix, while they are added up.
     limit: f64,
 }
 

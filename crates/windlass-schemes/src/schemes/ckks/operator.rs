@@ -25,8 +25,8 @@ pub struct Operator {
     pub widths: Vec<usize>,
 }
 
-/// The matrices that were multiplied by, by number.
-static IMAGES: AtomicU64 = AtomicU64::new(0);
+/// Numbers the matrix products of this process. Each number names the error of one result.
+static NEXT_PRODUCT: AtomicU64 = AtomicU64::new(0);
 
 impl Operator {
     /// The largest value that goes in, and the Euclidean norm of all.
@@ -84,7 +84,7 @@ impl Engine {
         let owns: Vec<SlotError> = inputs.iter().map(|x| x.info.error_in(map.slots)).collect();
         let (deviation, spread) = map.spread(owns.iter().map(|own| (own.random(), own.spread(map.slots))));
         if deviation > 0.0 {
-            let number = IMAGES.fetch_add(1, Ordering::Relaxed);
+            let number = NEXT_PRODUCT.fetch_add(1, Ordering::Relaxed);
             out.info.own.add(Source::image(number, spread / deviation), deviation);
         }
         let most = owns.iter().map(SlotError::most).fold(0.0, f64::max);

@@ -77,8 +77,8 @@ impl Engine {
         Err(Error::ContextMismatch { operation, left: describe(a), right: describe(b) })
     }
 
-    /// ε and the factor times a unit x, then switched: at the higher level the multiplication may
-    /// cost no more than what the switch takes away.
+    /// ε and the factor times a unit x, then switched. Multiplying first can be free: the switch removes the
+    /// noise that it adds.
     pub(super) fn scaled_and_switched<'a>(&self, ct: &'a Ciphertext, x: i64, level: usize) -> Cow<'a, Ciphertext> {
         if x == 1 {
             return self.switched(ct, level);

@@ -95,6 +95,11 @@ fn contexts_and_keys_that_do_not_match() {
         server.engine().multiply(&a, &b),
         server.engine().square(&b),
         server.engine().conjugate(&b),
+        // Keys of these levels are missing as well, but would not help.
+        server.multiply(&a, &b),
+        server.square(&b),
+        server.rotate(&b, 1),
+        server.conjugate(&b),
     ] {
         assert!(matches!(refused, Err(Error::ContextMismatch { .. })), "{refused:?}");
     }
