@@ -78,7 +78,7 @@ pub trait Prepares<R: Plannable>: Switching {
     /// Output number `row`, with the bound and the error that the norms give.
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] if the values no longer fit.
+    /// [`Error::ModulusExhausted`] if the values no longer fit.
     fn leave(
         &self,
         _: &MapNorms,
