@@ -145,7 +145,7 @@ _Made = tuple[_Weights, _Weights] | None
 
 
 def _check_width(step: Any, leaving: int, weights: _Weights) -> None:
-    """Refuse a step whose number of outputs differs from the number of features of the next step."""
+    """Refuse a step whose outputs are not as many as the features of the next step."""
     wanted = weights.shape[-1]
     if leaving != wanted:
         message = f"{type(step).__name__} is for {leaving} features, the next step for {wanted}"
