@@ -50,6 +50,12 @@ impl Shape {
         index_bits(self.columns) + index_bits(self.records)
     }
 
+    /// [`Self::selectors`].
+    #[deprecated(since = "0.3.0", note = "use selectors")]
+    pub fn levels(&self) -> u32 {
+        self.selectors()
+    }
+
     /// Coefficients of one selection.
     pub fn selection_coefficients(&self) -> usize {
         self.rows + (self.gadget.digits * self.selectors()) as usize
