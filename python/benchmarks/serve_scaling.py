@@ -1,7 +1,7 @@
 """What shards of a table give on Ray Serve, measured here. JSON.
 
 Run with ``python python/benchmarks/serve_scaling.py``; ``--small`` takes a minute. Services with
-one and with two shards of one thread each stand side by side and are asked in turn: questions a
+one and with two shards of one thread each stand side by side and are asked in turn: queries a
 second, and processor time of the shards. Queries are made before. Answers are compared with those
 of one machine, bit for bit, after the time was taken. Medians count, and the load is in the output.
 """
@@ -49,7 +49,7 @@ def send(method: str, path: str, body: bytes) -> bytes:
 
 
 def measure(shards: int, ask: Callable[[int], bytes], count: int, together: int) -> dict[str, Any]:
-    """Asks `count` questions, `together` at a time."""
+    """Asks `count` queries, `together` at a time."""
     from ray import serve
 
     name = f"cut-{shards}"
@@ -67,10 +67,10 @@ def measure(shards: int, ask: Callable[[int], bytes], count: int, together: int)
     passes = sum(b["passes"] - a["passes"] for a, b in zip(before, after, strict=True))
     return {
         "answers": answers,
-        "questions_per_second": count / seconds,
-        "cpu_per_question": sum(used) / count,
-        "cpu_of_busiest_per_question": max(used) / count,
-        "questions_per_pass": count * shards / max(passes, 1),
+        "queries_per_second": count / seconds,
+        "cpu_per_query": sum(used) / count,
+        "cpu_of_busiest_per_query": max(used) / count,
+        "queries_per_pass": count * shards / max(passes, 1),
     }
 
 
@@ -80,11 +80,11 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--bytes", type=int, default=1024)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--questions", type=int, default=32)
+    parser.add_argument("--queries", type=int, default=32)
     parser.add_argument("--small", action="store_true", help="a small table, for a look")
     given = parser.parse_args()
     if given.small:
-        given.rows, given.rounds, given.questions = 20_000, 3, 8
+        given.rows, given.rounds, given.queries = 20_000, 3, 8
     os.environ.update(QUIET)
     import ray
     from ray import serve
@@ -101,7 +101,7 @@ def main() -> None:
         client = wl.TableClient(table.schema)
         keys = client.keys()
         known, name = wl.TableKeys(keys), hashlib.sha256(keys).hexdigest()
-        asked = [(n * 7919) % given.rows for n in range(given.questions)]
+        asked = [(n * 7919) % given.rows for n in range(given.queries)]
         queries = [client.query(n) for n in asked]
         asks = {}
         for shards in (1, 2):
@@ -120,7 +120,7 @@ def main() -> None:
         found: dict[str, list[dict[str, Any]]] = {}
         loads = [load()]
         for _ in range(given.rounds):
-            for together, count in ((1, 4), (16, given.questions)):
+            for together, count in ((1, 4), (16, given.queries)):
                 for shards, ask in asks.items():
                     one = measure(shards, ask, count, together)
                     if one.pop("answers") != wanted[:count]:

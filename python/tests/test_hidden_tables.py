@@ -47,7 +47,7 @@ def test_rows_are_found_with_the_help_of_the_server(table: wl.Table, key: wl.Opr
     assert len(blinding) == 2 and len(blinding.points) == 64
     assert client.blind(["k1", "k2"]).points != blinding.points, "blinds are fresh"
     hidden = blinding.finish(key.blind_evaluate(blinding.points))
-    # For as many questions as you like, in portions as well.
+    # For as many queries as you like, in portions as well.
     gathering = client.in_portions(hidden)
     while (query := gathering.query()) is not None:
         gathering.read(table.answer(client.keys(), query))

@@ -178,7 +178,7 @@ def test_a_table_that_cannot_be_opened_is_served_as_it_was(tmp_path: Path) -> No
     looks()
 
 
-def test_a_question_that_ends_its_replicas_is_refused(
+def test_a_query_that_ends_its_replicas_is_refused(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "_FIRST_WAIT", 0.001)
@@ -264,7 +264,7 @@ def test_points_are_multiplied_and_counted(tmp_path: Path) -> None:
         # Those who send points slowly take no place of those who ask or upload.
         slow = [asyncio.create_task(blind(b"?", length=32)) for _ in range(80)]
         await asyncio.sleep(0.05)
-        assert ingress._bodies.places == {"uploads": 32, "questions": 64, "points": 0}
+        assert ingress._bodies.places == {"uploads": 32, "queries": 64, "points": 0}
         assert kind(await blind(blinding.points)) == (503, "busy")
         for task in slow:
             task.cancel()

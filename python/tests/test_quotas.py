@@ -113,7 +113,7 @@ def test_each_client_of_a_server_has_its_quota() -> None:
         assert ada.ask(["k1", "k2", "k3"]) == [b"1", b"2", b"3"]
         with pytest.raises(wl.ServiceUnavailable, match="portions of rows in a minute"):
             ada.ask(["k1", "k2"])
-        assert ada.ask("k4") == [b"4"], "a refused question is not counted"
+        assert ada.ask("k4") == [b"4"], "a refused query is not counted"
         # Another client has a quota of its own, which comes with its token.
         assert told(lambda: alan.ask(["k1"] * 3)) == (413, "above-quota")
         assert alan.ask(["k5", "k6"]) == [b"5", b"6"]
@@ -158,7 +158,7 @@ def test_portions_count_one_by_one(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_a_client_has_its_share_of_the_memory_for_keys() -> None:
-    # More than one polynomial: a question needs evaluation keys.
+    # More than one polynomial: a query needs evaluation keys.
     long = {name: row + bytes(9000) for name, row in ROWS.items()}
     table = wl.Table.from_items(long, progress=False)
     room = wl.TableKeys(wl.TableClient(table.schema).keys()).nbytes

@@ -402,7 +402,7 @@ def test_shards_that_lost_keys_fetch_them(running: Running, service: wl.LookupSe
     assert service.uploads == uploads
 
 
-def test_a_killed_replica_loses_no_question(running: Running, service: wl.LookupService) -> None:
+def test_a_killed_replica_loses_no_query(running: Running, service: wl.LookupService) -> None:
     service.ask("k0")
     stop = threading.Event()
     asked: list[int] = []

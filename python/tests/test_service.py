@@ -189,7 +189,7 @@ def test_the_secret_key_is_encrypted_in_its_file(running: Service, tmp_path: Pat
 
 
 @pytest.mark.parametrize("fault", ["busy", "limited", "cut", "truncated", "evicted"])
-def test_faults_that_pass_lose_no_question(running: Service, fault: str) -> None:
+def test_faults_that_pass_lose_no_query(running: Service, fault: str) -> None:
     service = wl.LookupService(running.url)
     assert service.ask("k1") == [b"1"]
     running.faults = [fault, fault]
@@ -205,7 +205,7 @@ def test_faults_that_stay_are_typed(running: Service) -> None:
         service.ask("k1")
     assert (caught.value.status, caught.value.problem) == (503, "busy")
     assert (caught.value.cause, caught.value.fix) == ("why", "how")
-    # The last upload is followed by a last question, the next one begins with an upload.
+    # The last upload is followed by a last query, the next one begins with an upload.
     running.faults = ["evicted"] * 4
     with pytest.raises(wl.ServiceError, match="410"):
         service.ask("k1")
@@ -221,7 +221,7 @@ def test_faults_that_stay_are_typed(running: Service) -> None:
     assert service.ask("k1") == [b"1"]
 
 
-def test_a_refusal_is_read_although_the_question_was_cut_off(running: Service) -> None:
+def test_a_refusal_is_read_although_the_query_was_cut_off(running: Service) -> None:
     service = wl.LookupService(running.url, retries=2)
     assert service.ask("k1") == [b"1"]
     running.faults = ["early"]
@@ -253,10 +253,10 @@ def test_nothing_is_sent_outside_of_tls() -> None:
         connection = HeardSecurely("127.0.0.1", port, timeout=10)
         connection.set_tunnel("service.example", 443)
         with pytest.raises(OSError):
-            connection.request("POST", "/ask", body=b"an encrypted question")
+            connection.request("POST", "/ask", body=b"an encrypted query")
         connection.close()
         thread.join()
-    assert b"question" not in b"".join(received)
+    assert b"query" not in b"".join(received)
 
 
 @pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1", "1.5", ""])

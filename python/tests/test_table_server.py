@@ -166,7 +166,7 @@ def test_arguments_that_mean_nothing_are_refused() -> None:
         wl.TableServer("served", port=0)  # type: ignore[arg-type]
 
 
-def test_a_question_far_above_the_limit_is_refused_with_the_limit() -> None:
+def test_a_query_far_above_the_limit_is_refused_with_the_limit() -> None:
     with wl.TableServer(wl.Table.from_items(ROWS), port=0, rows=2) as server:
         service = wl.LookupService(server.url, retries=0)
         for count in (3, 1000):

@@ -71,14 +71,14 @@ def test_long_rows_are_asked_for_in_portions() -> None:
         assert gathering.count == 0
         return gathering.rows(), sizes
 
-    # A short row takes one question for one portion, a long one further questions for more.
+    # A short row takes one query for one portion, a long one further queries for more.
     assert gather("k7") == ([items["k7"]], [1])
     found, sizes = gather(["k49", "long", "nobody"])
     assert found == [items["k49"], items["long"], None]
     assert sizes[:4] == [3, 1, 2, 4] and sum(sizes) == 2 + client.portions
     whole, first = client.query("k7"), client.in_portions("k7").query()
     assert first is not None and len(first) * 5 < len(whole)
-    # An answer belongs to its question, and a row is not there before all of it is.
+    # An answer belongs to its query, and a row is not there before all of it is.
     gathering = client.in_portions("long")
     query = gathering.query()
     assert query is not None
@@ -575,8 +575,8 @@ def test_the_command_line_and_python_read_each_other(tmp_path: Path) -> None:
     run("table", "keygen", "--schema", schema, "--out", keys)
     client = wl.TableClient.load(schema.read_bytes(), keys / "secret.key")
     (tmp_path / "q").write_bytes(client.query("b"))
-    question = ("--evaluation-keys", keys / "evaluation.keys", "--in", tmp_path / "q")
-    run("table", "answer", "--dir", served, *question, "--out", tmp_path / "a")
+    query = ("--evaluation-keys", keys / "evaluation.keys", "--in", tmp_path / "q")
+    run("table", "answer", "--dir", served, *query, "--out", tmp_path / "a")
     assert client.records((tmp_path / "a").read_bytes(), "b") == [{"id": "b", "n": 22}]
     given = ("--secret-key", keys / "secret.key", "--query", "b", "--in", tmp_path / "a")
     assert "22" in run("table", "decrypt", "--schema", schema, *given)

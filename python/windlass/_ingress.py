@@ -1,6 +1,6 @@
 """The front of a table on Ray Serve: the protocol of ``windlass serve`` before its shards.
 
-It bounds the bodies that it reads, checks every question before a shard takes it, and repeats one
+It bounds the bodies that it reads, checks every query before a shard takes it, and repeats one
 whose replica ends.
 """
 
@@ -30,9 +30,9 @@ from windlass.errors import HiddenKeysError, OtherContext, WindlassError
 from windlass.service import whole_number
 
 _MOST_SELECTIONS = 256
-"""Of one question, unless one row takes more."""
-_MOST_UPLOADS, _MOST_QUESTIONS, _MOST_POINTS, _MOST_STRANGERS = 32, 64, 64, 32
-"""Bodies at a time: with keys, with questions, with points, and such as are not needed."""
+"""Of one query, unless one row takes more."""
+_MOST_UPLOADS, _MOST_QUERIES, _MOST_POINTS, _MOST_STRANGERS = 32, 64, 64, 32
+"""Bodies at a time: with keys, with queries, with points, and such as are not needed."""
 _HEARING = 1.0
 """Seconds for a body that is not needed."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0
@@ -40,8 +40,8 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0
 _POINT = 32
 """Bytes of a point of the function that hides keys."""
 _MOST_ENDS = 3
-"""Replicas that end at one question before it is refused: it may be what ends them."""
-BODIES = _MOST_UPLOADS + _MOST_QUESTIONS + _MOST_POINTS + _MOST_STRANGERS
+"""Replicas that end at one query before it is refused: it may be what ends them."""
+BODIES = _MOST_UPLOADS + _MOST_QUERIES + _MOST_POINTS + _MOST_STRANGERS
 """The most requests whose bodies are read at the same time."""
 
 
@@ -69,7 +69,7 @@ class _Bodies:
         self.room, self.bytes = room, 0
         self.places = {
             "uploads": _MOST_UPLOADS,
-            "questions": _MOST_QUESTIONS,
+            "queries": _MOST_QUERIES,
             "points": _MOST_POINTS,
         }
 
@@ -240,7 +240,7 @@ class Ingress:
             raise Problem.of(error) from error
 
     def _asked(self, request: Request) -> tuple[str, Kept]:
-        """The keys that a question names."""
+        """The keys that a query names."""
         if "keys" not in request.query_params:
             raise Problem("bad-name", "the parameter 'keys' is missing")
         name = _named(request.query_params["keys"])
@@ -261,12 +261,12 @@ class Ingress:
             await self._hear(request, limit)
             raise
         await self._check_length(request, limit, rows)
-        with self._bodies.take("questions", _length(request, limit)):
+        with self._bodies.take("queries", _length(request, limit)):
             body = await self._body(request, limit, rows)
             selections = await asyncio.to_thread(_check, table, kept.keys, body)
             if selections > most:
                 asked = -(-selections // table.selections)
-                cause = f"the question is for {asked} rows, but one request may ask for {rows}"
+                cause = f"the query is for {asked} rows, but one request may ask for {rows}"
                 raise Problem("too-large", cause)
             if self._waiting and self._waiting + selections > options.queue:
                 raise Problem("busy", "the queue is full", 1)

@@ -145,7 +145,7 @@ class Problem(Exception):
         for raised, kind in kinds.items():
             if isinstance(error, raised):
                 return cls(kind, str(error))
-        log.error("a question failed: %s", error)
+        log.error("a query failed: %s", error)
         return cls("failed", type(error).__name__)
 
     def response(self) -> Response:

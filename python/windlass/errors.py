@@ -160,7 +160,7 @@ class NotDecryptable(WindlassError, ValueError):
     """The first number above its bound; None if it is not known.
 
     For CKKS it is the position in the array, row by row. For tables it is the number of the row in
-    the question, counted from 0.
+    the query, counted from 0.
     """
 
 

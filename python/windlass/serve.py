@@ -65,7 +65,7 @@ def application(
     shards : int
         The number of blocks that the table is cut into.
     replicas : int
-        Processes for each shard. If one ends during a question, the question is repeated on another
+        Processes for each shard. If one ends during a query, the query is repeated on another
         one, or on the one with which Ray replaces it.
     threads : int
         Threads of each process.
@@ -75,9 +75,9 @@ def application(
         Bytes of evaluation keys of clients in each process. The least recently used keys are
         removed first.
     rows, queue : int
-        The maximum number of rows in one question, and of selections that wait at the same time.
+        The maximum number of rows in one query, and of selections that wait at the same time.
     bodies : int
-        The maximum bytes of keys and questions that the ingress reads at the same time.
+        The maximum bytes of keys and queries that the ingress reads at the same time.
     answer_seconds, body_seconds : float
         Seconds for an answer, including the time in the queue, and for a body to arrive.
     oprf_key : str or os.PathLike, optional

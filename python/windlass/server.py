@@ -34,7 +34,7 @@ __all__ = ["TableServer"]
 log = logging.getLogger("windlass.server")
 
 _MOST_SELECTIONS = 256
-"""Of one question, unless one row takes more."""
+"""Of one query, unless one row takes more."""
 _POINT = 32
 """Bytes of a point of the function that hides keys."""
 _LOOK = 1.0
@@ -81,7 +81,7 @@ class TableServer:
     client_keys : int, optional
         Of these, the maximum bytes of the keys of one client. It then evicts its own keys first.
     rows : int
-        The maximum number of rows in one question.
+        The maximum number of rows in one query.
     connections : int
         The maximum number of connections. Further ones wait. While some wait, open connections end
         with their next response.
@@ -142,7 +142,7 @@ class TableServer:
         self._gate = Gate(listed(tokens), whole_quota(quota))
         if quota is not None and quota < table.portions:
             log.warning(
-                "a question for one whole row takes %d portions, more than the quota of a minute "
+                "a query for one whole row takes %d portions, more than the quota of a minute "
                 "has",
                 table.portions,
             )
@@ -208,7 +208,7 @@ class TableServer:
             self._look.release()
 
     def _most(self) -> tuple[int, int, int]:
-        """Selections of a question, bytes of it, and the rows that it asks for."""
+        """Selections of a query, bytes of it, and the rows that it asks for."""
         rows = min(self._rows, max(_MOST_SELECTIONS // self.table.selections, 1))
         most = rows * self.table.selections
         return most, self.table.longest_query(most), rows
@@ -259,7 +259,7 @@ class TableServer:
             selections = self.table.check(keys, query)
             if selections > most:
                 asked = -(-selections // self.table.selections)
-                cause = f"the question is for {asked} rows, but one request may ask for {rows}"
+                cause = f"the query is for {asked} rows, but one request may ask for {rows}"
                 raise Problem("too-large", cause)
         except WindlassError as error:
             raise Problem.of(error) from error

@@ -131,7 +131,7 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """A redirect would turn an upload into a question for something else."""
+    """A redirect would turn an upload into a query for something else."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
@@ -270,7 +270,7 @@ class LookupService:
         ----------
         wanted : one key or number, or an iterable of them
         portions : bool
-            Whether to ask for rows in portions, which makes questions for short rows small if the
+            Whether to ask for rows in portions, which makes queries for short rows small if the
             table has a few long rows.
 
             **Warning.** The service then learns about how long each row is

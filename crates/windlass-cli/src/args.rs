@@ -8,7 +8,7 @@ use crate::earlier::RemovedCommand;
 use crate::key_file::SecretKeyArgs;
 use crate::whole_number::from;
 
-/// Private lookups in a table: the server answers an encrypted question and does not learn which row
+/// Private lookups in a table: the server answers an encrypted query and does not learn which row
 /// the client asks for.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, about, long_about = None)]

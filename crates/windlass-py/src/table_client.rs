@@ -214,11 +214,11 @@ impl PyTableClient {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Asks for rows in portions. If a table has a few long rows, questions for short rows become
+    /// Asks for rows in portions. If a table has a few long rows, queries for short rows become
     /// small.
     ///
     /// **Warning.** The server then learns about how long each row is: the number of its portions,
-    /// rounded up to a power of two. A question for whole rows (:meth:`query`) reveals nothing.
+    /// rounded up to a power of two. A query for whole rows (:meth:`query`) reveals nothing.
     ///
     /// Parameters
     /// ----------
@@ -232,7 +232,7 @@ impl PyTableClient {
     /// Raises
     /// ------
     /// HiddenKeysError, DTypeError
-    ///     As :meth:`query`. Its other errors are raised with the first question.
+    ///     As :meth:`query`. Its other errors are raised with the first query.
     fn in_portions(&self, wanted: &Bound<'_, PyAny>) -> PyResult<PyTableGathering> {
         Ok(PyTableGathering::new(&self.client, self.asking(wanted)?))
     }
@@ -370,7 +370,7 @@ impl PyTableClient {
         self.client.schema().oprf.is_some()
     }
 
-    /// Portions of the longest row. Every question for a whole row asks for so many.
+    /// Portions of the longest row. Every query for a whole row asks for so many.
     #[getter]
     fn portions(&self) -> usize {
         self.client.schema().portions()

@@ -12,10 +12,10 @@ use crate::table_errors::raise_table;
 use crate::table_oprf::Asking;
 use crate::table_rows::{row_bytes, to_records, to_rows};
 
-/// Rows that a client asks for in portions. The longest of them determines the number of questions.
+/// Rows that a client asks for in portions. The longest of them determines the number of queries.
 ///
-/// Made by :meth:`TableClient.in_portions`. The first question asks for the first portion of each
-/// row. Each further question asks for twice as many portions as the one before, for the rows that
+/// Made by :meth:`TableClient.in_portions`. The first query asks for the first portion of each
+/// row. Each further query asks for twice as many portions as the one before, for the rows that
 /// are not complete.
 ///
 /// Examples
@@ -56,7 +56,7 @@ impl PyTableGathering {
 
 #[pymethods]
 impl PyTableGathering {
-    /// Makes the next question; None when all rows are complete.
+    /// Makes the next query; None when all rows are complete.
     ///
     /// Returns
     /// -------
@@ -76,7 +76,7 @@ impl PyTableGathering {
         Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
     }
 
-    /// Reads the answer to the last question of :meth:`query`.
+    /// Reads the answer to the last query of :meth:`query`.
     ///
     /// Parameters
     /// ----------
@@ -85,7 +85,7 @@ impl PyTableGathering {
     /// Raises
     /// ------
     /// FileError, OtherContext, OtherKeyPair, NotDecryptable
-    ///     As :meth:`TableClient.rows`. The question can then be asked again.
+    ///     As :meth:`TableClient.rows`. The query can then be asked again.
     fn read(&self, py: Python<'_>, answer: &Bound<'_, PyAny>) -> PyResult<()> {
         let (bytes, files) = (row_bytes(answer, "an answer")?, &self.files);
         let read = || -> Result<()> {
@@ -95,7 +95,7 @@ impl PyTableGathering {
         quick(py, || Ok(read()))?.map_err(|error| raise_table(py, error))
     }
 
-    /// How many rows the next question asks for; 0 when all are complete.
+    /// How many rows the next query asks for; 0 when all are complete.
     #[getter]
     fn count(&self) -> usize {
         self.open().count()

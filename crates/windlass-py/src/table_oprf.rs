@@ -208,7 +208,7 @@ impl PyTableBlinding {
 ///
 /// Made by :meth:`TableBlinding.finish`. Give them to :meth:`TableClient.query`,
 /// :meth:`TableClient.rows` and :meth:`TableClient.records` instead of the keys, in any number of
-/// questions. Anyone who has them can ask for those rows and read them.
+/// queries. Anyone who has them can ask for those rows and read them.
 #[pyclass(frozen, weakref, name = "HiddenKeys", module = "windlass")]
 pub struct PyHiddenKeys {
     outputs: Vec<[u8; OUTPUT]>,
@@ -234,7 +234,7 @@ impl PyHiddenKeys {
     }
 }
 
-/// What is asked for in one question.
+/// What is asked for in one query.
 pub struct Asking {
     /// What the query is for.
     pub wanted: Wanted,
@@ -248,7 +248,7 @@ impl Asking {
     /// # Errors
     /// [`Error::HiddenKeys`].
     pub fn plain(schema: &Schema, wanted: Wanted) -> Result<Self> {
-        // A question for nothing is refused as everywhere, when the query is made.
+        // A query for nothing is refused as everywhere, when the query is made.
         if schema.oprf.is_some() && wanted.count() > 0 {
             return Err(Error::HiddenKeys);
         }

@@ -72,20 +72,20 @@ impl PyTablePlan {
         self.plan.traffic[1]
     }
 
-    /// Bytes of the first question for one row in portions (:meth:`TableClient.in_portions`). A
+    /// Bytes of the first query for one row in portions (:meth:`TableClient.in_portions`). A
     /// short row needs only this one.
     #[getter]
     fn portion_query_bytes(&self) -> u64 {
         self.plan.portion[0]
     }
 
-    /// Bytes of the answer to that question.
+    /// Bytes of the answer to that query.
     #[getter]
     fn portion_answer_bytes(&self) -> u64 {
         self.plan.portion[1]
     }
 
-    /// Portions of the longest row. Every question for a whole row asks for so many.
+    /// Portions of the longest row. Every query for a whole row asks for so many.
     #[getter]
     fn portions(&self) -> usize {
         self.plan.schema.portions()

@@ -1,4 +1,4 @@
-//! Hiding keys through files: the exchange before a question, without a connection.
+//! Hiding keys through files: the exchange before a query, without a connection.
 //!
 //! A client of a table with hidden keys needs F of its keys before it asks ([`crate::OprfKey`]). Over
 //! a connection it holds the blinds r until the server has replied ([`crate::Blinding`]). Through
@@ -17,7 +17,7 @@
 //! The name is fresh, so the blinds are: two requests for the same keys have nothing in common. To
 //! everyone without the secret key the points are pseudorandom.
 //!
-//! A reply serves any number of questions for its keys, and is needed again to read their answers.
+//! A reply serves any number of queries for its keys, and is needed again to read their answers.
 //!
 //! **Warning.** A client cannot check that the server used the key of the table. With another key it
 //! finds no rows, and no error is returned.
@@ -90,7 +90,7 @@ fn owned<K: AsRef<[u8]>>(keys: &[K]) -> Zeroizing<Vec<Vec<u8>>> {
 }
 
 impl Client {
-    /// Hides keys of rows: what the server needs before a question for them.
+    /// Hides keys of rows: what the server needs before a query for them.
     ///
     /// Cost: a hash and a multiplication on the curve for each key.
     ///

@@ -53,7 +53,7 @@ impl Client {
         Ok(Self { schema, setting: Arc::clone(setting), secret, namer, mask })
     }
 
-    /// What names the questions of this client.
+    /// What names the queries of this client.
     pub(crate) fn namer(&self) -> &Namer {
         &self.namer
     }

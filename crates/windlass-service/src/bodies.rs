@@ -19,7 +19,7 @@ const SILENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Longest {
     /// Its bytes.
     pub bytes: usize,
-    /// The rows of a question that has as many; nothing for evaluation keys.
+    /// The rows of a query that has as many; nothing for evaluation keys.
     pub rows: Option<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! Private lookups over HTTP.
 //!
 //! A service has one prepared table. Clients fetch its public description, upload their evaluation
-//! keys once, under the hash of their file, and send encrypted questions; requests that wait at the
+//! keys once, under the hash of their file, and send encrypted queries; requests that wait at the
 //! same time are answered in one pass over the table. Everything that clients can make grow is
 //! bounded: bodies, queue, times, connections, the cache of keys, the clients whose quotas are
 //! remembered. Clients are distinguished by tokens, certificates or addresses, and each may have a

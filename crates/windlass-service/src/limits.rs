@@ -52,7 +52,7 @@ impl Default for Limits {
     }
 }
 
-/// Selections of one query, sixteen passes: more of them are several questions, unless one row takes
+/// Selections of one query, sixteen passes: more of them are several queries, unless one row takes
 /// as many.
 pub const MOST_SELECTIONS: usize = 256;
 

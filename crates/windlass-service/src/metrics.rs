@@ -128,7 +128,7 @@ impl Metrics {
         registry.register("requests", "Responses by route and status", self.requests.clone());
         registry.register("requests_open", "Requests under way", self.open.clone());
         let (answers, passes) = (self.answer_seconds.clone(), self.pass_seconds.clone());
-        registry.register_with_unit("answer", "From a question to its answer", Unit::Seconds, answers);
+        registry.register_with_unit("answer", "From a query to its answer", Unit::Seconds, answers);
         registry.register_with_unit("pass", "One pass over the table", Unit::Seconds, passes);
         registry.register("pass_selections", "Selections answered in one pass", self.pass_selections.clone());
         registry.register("panics", "Passes that failed", self.panics.clone());

@@ -41,7 +41,7 @@ impl Version {
     }
 
     /// Portions of rows that a query asks for: what quotas count. A portion is what the smallest
-    /// question asks for: one fragment of a row by key in all bins that it may lie in, or one piece of
+    /// query asks for: one fragment of a row by key in all bins that it may lie in, or one piece of
     /// a row by number. A row is asked for by as many portions as the longest one of the table has,
     /// unless its client asks in turns (`Client::in_portions`).
     pub fn portions(&self, query: &Query) -> usize {

@@ -277,7 +277,7 @@ async fn ask(
             asker.gate.give_back(&caller, portions);
             match refusal {
                 Refusal::Full => Problem::new(&Kind::BUSY, "the queue is full").retry_after(asker.retry_after()),
-                Refusal::Closed => Problem::new(&Kind::STOPPING, "no new questions are taken").retry_after(5),
+                Refusal::Closed => Problem::new(&Kind::STOPPING, "no new queries are taken").retry_after(5),
             }
         })
     })

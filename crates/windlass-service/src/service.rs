@@ -82,7 +82,7 @@ impl Service {
         oprf_key(oprf.as_ref(), &published.current())?;
         let portions = published.current().table.schema().portions();
         if setup.limits.client_portions.is_some_and(|most| (most as usize) < portions) {
-            tracing::warn!(portions, "a question for one whole row takes more portions than the quota of a minute has");
+            tracing::warn!(portions, "a query for one whole row takes more portions than the quota of a minute has");
         }
         let gate = Gate::new(setup.tokens.clone(), setup.limits.client_portions)?;
         let keys = KeyCache::new(setup.limits.keys, setup.limits.client_keys);
@@ -245,7 +245,7 @@ impl Service {
         if query.count() > most {
             let schema = version.table.schema();
             let (rows, fit) = (query.count().div_ceil(schema.selections()), self.limits.rows_at_once(schema));
-            let cause = format!("the question is for {rows} rows, but one request may ask for {fit}");
+            let cause = format!("the query is for {rows} rows, but one request may ask for {fit}");
             return Err(Problem::new(&Kind::TOO_LARGE, cause));
         }
         if !Arc::ptr_eq(keys.context(), version.setting().context()) {

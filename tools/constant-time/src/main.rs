@@ -133,7 +133,7 @@ fn approximate() -> MainResult {
     Ok(())
 }
 
-/// Lookups: keys, a question whose selection is a secret, and the row out of its answer.
+/// Lookups: keys, a query whose selection is a secret, and the row out of its answer.
 fn lookup() -> MainResult {
     println!("lookup");
     let rows: Vec<String> = (0..40).map(|number| format!("row {number}")).collect();
@@ -170,7 +170,7 @@ fn lookup() -> MainResult {
     Ok(())
 }
 
-/// The exchange before a question for a hidden key: the key and the blind are secrets.
+/// The exchange before a query for a hidden key: the key and the blind are secrets.
 fn hidden_lookup() -> MainResult {
     println!("hidden lookup");
     let rows: Vec<(String, String)> =

@@ -1,4 +1,4 @@
-//! The state that `windlass ask` keeps between questions: what lies there may be damaged, and is
+//! The state that `windlass ask` keeps between queries: what lies there may be damaged, and is
 //! read with a key pair at stake.
 
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::target::Target;
 /// The service that is asked.
 const ADDRESS: &str = "http://127.0.0.1:7777";
 
-/// A state directory, the table that is asked, and what lies there after a question.
+/// A state directory, the table that is asked, and what lies there after a query.
 struct Kept {
     dir: PathBuf,
     state: State,
@@ -29,7 +29,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// A state with the files of one question.
+    /// A state with the files of one query.
     fn new(name: &str) -> Self {
         let dir = place(name);
         let state = State::open(&dir).expect("a directory");

@@ -28,7 +28,7 @@ pub enum TableCommand {
     Blind(BlindArgs),
     /// Server, if keys are hidden: help a client with its blind request.
     BlindEvaluate(BlindEvaluateArgs),
-    /// Client: encrypt a question for rows.
+    /// Client: encrypt a query for rows.
     Query(QueryArgs),
     /// Server: answer a query.
     Answer(AnswerArgs),
@@ -211,7 +211,7 @@ pub struct BlindEvaluateArgs {
 #[derive(Debug, Args)]
 pub struct BlindReplyArgs {
     /// If keys are hidden: the server's reply to the blind request for the same keys in the same
-    /// order (`table blind`). It serves any number of questions for them.
+    /// order (`table blind`). It serves any number of queries for them.
     #[arg(long, value_name = "FILE", conflicts_with = "rows")]
     pub blind_reply: Option<PathBuf>,
 }

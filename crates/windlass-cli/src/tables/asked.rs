@@ -1,4 +1,4 @@
-//! The rows that a question asks for, by number, by key or by hidden key.
+//! The rows that a query asks for, by number, by key or by hidden key.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The exchange before a question to a table with hidden keys, through files.
+//! The exchange before a query to a table with hidden keys, through files.
 
 use windlass_retrieval::{BlindRequest, Error, KeyContext, OprfKey, POINT, Table, TableContext};
 

@@ -91,11 +91,11 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     tell_security("parameters of", bits, "", quiet);
     let secret = args.with.open(&KeyContext::new(&setting))?;
     let reply = args.hidden.blind_reply.as_deref();
-    let bytes = stages.run("query", "encrypting the question", || {
+    let bytes = stages.run("query", "encrypting the query", || {
         make_query(schema, &setting, &secret, (&args.wanted, reply), &args.out)
     })?;
     let mut report = Report::default();
-    report.line("the question is encrypted");
+    report.line("the query is encrypted");
     report.field("security_bits", bits);
     report.made("query", &args.out, bytes);
     report.seconds(stages.seconds());

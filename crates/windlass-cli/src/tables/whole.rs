@@ -87,7 +87,7 @@ fn ask(table: &Table, wanted: &WantedArgs, outputs: &Outputs, stages: &mut Stage
     let (schema, setting) = (table.schema(), table.setting());
     let [secret, keys, query, answer] = [SECRET, EVALUATION, QUERY, ANSWER].map(|name| outputs.at(name));
     stages.run("keygen", "making keys", || make_keys(schema.clone(), setting, outputs, None))?;
-    stages.run("query", "encrypting the question", || {
+    stages.run("query", "encrypting the query", || {
         make_query(schema.clone(), setting, &SecretFile::read(&secret)?, (wanted, None), &query)
     })?;
     make_answer(table, &keys, &query, &answer, stages)?;

@@ -108,7 +108,7 @@ fn queries_for_different_rows_look_alike() {
     // The header with the key pair is public.
     assert_eq!(nile[..68], lena[..68]);
     let same = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(x, y)| x == y).count() * 100 / a.len();
-    assert!(same(&nile[68..], &again[68..]) < 2, "two encryptions of one question share their bytes");
+    assert!(same(&nile[68..], &again[68..]) < 2, "two encryptions of one query share their bytes");
 }
 
 /// `make nightly` sets `WINDLASS_NIGHTLY`: a table of many thousand rows.

@@ -52,12 +52,12 @@ fn an_encrypted_key_of_an_earlier_version_decrypts() {
 }
 
 #[test]
-fn answers_to_other_questions_and_of_other_tables_are_refused() {
+fn answers_to_other_queries_and_of_other_tables_are_refused() {
     let (dir, other) = (earlier(1), earlier(2));
     let at = dir.path();
     refused(at, &format!("{DECRYPT} --query Europe/Lisbon"), "holds the row of 'Asia/Tokyo', not of 'Europe/Lisbon'");
     refused(at, &format!("{DECRYPT} --query Asia/Tokio"), "did you mean 'Asia/Tokyo'?");
-    // The same rows under another name: not the table of the question.
+    // The same rows under another name: not the table of the query.
     let text = fs::read_to_string(at.join("schema")).unwrap();
     fs::write(at.join("renamed"), text.replace("country", "land")).unwrap();
     refused(at, &DECRYPT.replace("schema schema", "schema renamed"), "answer: it was made for another table");

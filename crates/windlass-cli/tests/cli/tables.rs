@@ -134,7 +134,7 @@ fn keys_are_hidden_changed_and_removed_with_their_key() {
     assert!(fail(at, "table plan --table t.csv --hidden").contains("--key"));
 }
 
-/// A client and a server that only exchange files: a blind request and its reply, then a question.
+/// A client and a server that only exchange files: a blind request and its reply, then a query.
 #[test]
 fn hidden_keys_are_asked_for_through_files() {
     let dir = tempfile::tempdir().unwrap();
@@ -163,7 +163,7 @@ fn hidden_keys_are_asked_for_through_files() {
         succeed(at, &format!("{answer} --in {name}.q --out {name}.a"));
         succeed(at, &format!("table decrypt {client} {rows} --blind-reply {reply} --in {name}.a"))["rows"].clone()
     };
-    // One reply, any number of questions.
+    // One reply, any number of queries.
     for name in ["one", "two"] {
         let found = ask(rows, "reply", name);
         assert!(found[0]["city"] == "city 119" && found[1].is_null(), "{found}");

@@ -158,7 +158,7 @@ fn schemas_that_nobody_makes_are_refused() {
 }
 
 /// A table in several pieces, quick to make: few rows of polynomials, many columns.
-/// Short rows are there after one small question; long ones after a few, each twice as long.
+/// Short rows are there after one small query; long ones after a few, each twice as long.
 #[test]
 fn long_rows_are_asked_for_in_portions() {
     let lengths = [5, 0, 40_000, 100, 9_000, 23];
@@ -187,7 +187,7 @@ fn long_rows_are_asked_for_in_portions() {
         }
         assert_eq!(gathering.rows().unwrap(), expected);
         assert!(asked < wanted.count() * table.schema().selections() / 2, "{asked} selections");
-        // A short row alone takes one turn, and the answer is one to its own question only.
+        // A short row alone takes one turn, and the answer is one to its own query only.
         let short = match &wanted {
             Wanted::Keys(keys) => Wanted::Keys(vec![keys[0].clone()]),
             Wanted::Rows(_) => Wanted::Rows(vec![0]),

@@ -47,7 +47,7 @@ struct Args {
     /// file that WINDLASS_TOKEN_FILE names].
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Ask for rows in portions, which makes questions for short rows small if the table has a few
+    /// Ask for rows in portions, which makes queries for short rows small if the table has a few
     /// long rows. The service then learns the number of portions of each row, rounded up to a power
     /// of two.
     #[arg(long)]
@@ -81,7 +81,7 @@ impl Args {
     }
 }
 
-/// A question of so many bytes is explained to the user.
+/// A query of so many bytes is explained to the user.
 const LONG: usize = 1_000_000;
 
 /// A row is missing.
@@ -163,17 +163,17 @@ fn run(args: &Args) -> Result<bool> {
         asker.ask_in_portions(&wanted)?
     } else {
         // What this table does not take is refused before anything is sent.
-        let question = asker.question(&wanted)?;
-        if !args.json && question.len() > LONG && asker.table().portions() > 1 {
+        let query = asker.query(&wanted)?;
+        if !args.json && query.len() > LONG && asker.table().portions() > 1 {
             let _ = writeln!(
                 std::io::stderr(),
-                "the question has {}, since the longest row of the table has {} portions; with --portions the first portion is asked for alone, so that the question can be shorter, but the service learns about how long the row is",
-                size(question.len() as u64),
+                "the query has {}, since the longest row of the table has {} portions; with --portions the first portion is asked for alone, so that the query can be shorter, but the service learns about how long the row is",
+                size(query.len() as u64),
                 asker.table().portions()
             );
         }
         asker.introduce()?;
-        let answer = asker.send(&wanted, &question)?;
+        let answer = asker.send(&wanted, &query)?;
         asker.rows(&wanted, &answer)?
     };
     let names: Vec<String> = match &wanted {

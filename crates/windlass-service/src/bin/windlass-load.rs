@@ -10,7 +10,7 @@ use windlass_service::load::{Plot, run};
 
 /// Tests a service under load: makes a table, serves it, and lets clients ask for rows. Meanwhile
 /// it truncates and alters bodies, slows connections, evicts keys, replaces the table and kills the
-/// service. It checks every row. The exit code is 0 if all rows were right and no question was
+/// service. It checks every row. The exit code is 0 if all rows were right and no query was
 /// lost, 1 if not, and 2 if the test could not start.
 #[derive(Debug, Parser)]
 #[command(name = "windlass-load", version)]

@@ -22,7 +22,7 @@ use windlass_service::service::{Service, Setup, StartError};
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// Serves a prepared table over HTTP: encrypted questions in, encrypted answers out.
+/// Serves a prepared table over HTTP: encrypted queries in, encrypted answers out.
 #[derive(Debug, Parser)]
 #[command(name = "windlass serve", version)]
 struct Args {

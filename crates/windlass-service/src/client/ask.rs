@@ -1,4 +1,4 @@
-//! A question, from the schema to the row.
+//! A query, from the schema to the row.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::error::{AskError, Result};
 use super::http::{Remote, Response};
 use super::state::State;
 
-/// How often a question is repeated that the service has no time for.
+/// How often a query is repeated that the service has no time for.
 const TRIES: u32 = 8;
 /// Longest wait between two of them, in seconds.
 const LONGEST_WAIT: u64 = 30;
@@ -107,27 +107,36 @@ impl Asker {
         if self.remote.has_keys(&self.name)? { Ok(()) } else { self.upload() }
     }
 
-    /// The bytes of a question.
+    /// The bytes of a query.
     ///
     /// # Errors
-    /// A row that the table does not have, a question that it does not take.
-    pub fn question(&self, wanted: &Wanted) -> Result<Vec<u8>> {
+    /// A row that the table does not have, a query that it does not take.
+    pub fn query(&self, wanted: &Wanted) -> Result<Vec<u8>> {
         Ok(to_bytes(&self.files, &self.client.query(wanted)?)?.to_vec())
     }
 
-    /// Sends a question. Keys that had to make room are uploaded again, and a service without time
+    /// The earlier name of [`Self::query`].
+    ///
+    /// # Errors
+    /// As [`Self::query`].
+    #[deprecated(since = "0.3.0", note = "use `query`")]
+    pub fn question(&self, wanted: &Wanted) -> Result<Vec<u8>> {
+        self.query(wanted)
+    }
+
+    /// Sends a query. Keys that had to make room are uploaded again, and a service without time
     /// is asked again when it says.
     ///
     /// # Errors
     /// [`AskError::Unreachable`], [`AskError::Refused`].
-    pub fn send(&mut self, wanted: &Wanted, question: &[u8]) -> Result<Vec<u8>> {
-        self.exchange(wanted.count(), question)
+    pub fn send(&mut self, wanted: &Wanted, query: &[u8]) -> Result<Vec<u8>> {
+        self.exchange(wanted.count(), query)
     }
 
-    /// Sends a question for so many rows.
-    fn exchange(&mut self, rows: usize, question: &[u8]) -> Result<Vec<u8>> {
+    /// Sends a query for so many rows.
+    fn exchange(&mut self, rows: usize, query: &[u8]) -> Result<Vec<u8>> {
         let most = self.files.answer_bytes(rows) + OVERHEAD as u64;
-        self.patiently(|asker| asker.remote.ask(&asker.name, question, most))
+        self.patiently(|asker| asker.remote.ask(&asker.name, query, most))
     }
 
     /// Repeats a request while the service has no time for it, or no keys.
@@ -180,14 +189,14 @@ impl Asker {
     pub fn ask(&mut self, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
         let client = Arc::clone(&self.client);
         let Some(outputs) = self.hide(wanted)? else {
-            let question = self.question(wanted)?;
-            let answer = self.send(wanted, &question)?;
+            let query = self.query(wanted)?;
+            let answer = self.send(wanted, &query)?;
             return self.rows(wanted, &answer);
         };
         let hidden = HiddenKeys::new(client.schema(), outputs)?;
         let wanted = hidden.wanted();
-        let question = self.question(&wanted)?;
-        let answer = self.send(&wanted, &question)?;
+        let query = self.query(&wanted)?;
+        let answer = self.send(&wanted, &query)?;
         let answer: Answer = from_bytes(&self.files, &answer)?;
         Ok(self.there(hidden.open(client.read(&answer, &wanted)?)?))
     }
@@ -212,8 +221,8 @@ impl Asker {
         let client = Arc::clone(&self.client);
         let mut gathering = client.in_portions(wanted.clone());
         while let Some(query) = gathering.query()? {
-            let question = to_bytes(&self.files, &query)?;
-            let answer = self.exchange(gathering.count(), &question)?;
+            let bytes = to_bytes(&self.files, &query)?;
+            let answer = self.exchange(gathering.count(), &bytes)?;
             gathering.read(&from_bytes(&self.files, &answer)?)?;
         }
         Ok(self.there(gathering.rows()?))
@@ -242,7 +251,7 @@ fn reason(response: &Response) -> &'static str {
     }
 }
 
-/// Seconds to wait before the question is sent again, 0 when keys are to be uploaded before; none
+/// Seconds to wait before the query is sent again, 0 when keys are to be uploaded before; none
 /// when it is of no use.
 fn wait_for(response: &Response) -> Option<u64> {
     match response.problem()?.as_str() {

@@ -7,7 +7,7 @@ use windlass::wire::WireError;
 /// A result of asking.
 pub type Result<T> = std::result::Result<T, AskError>;
 
-/// Why a question was not answered.
+/// Why a query was not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     /// The service cannot be reached, or says nothing that can be understood.
@@ -79,7 +79,7 @@ pub enum AskError {
         "the answer decrypts to a row without the fields of the table; ask its owner whether the schema and the table belong together"
     )]
     NotARow,
-    /// The table refused the question.
+    /// The table refused the query.
     #[error(transparent)]
     Table(#[from] windlass_retrieval::Error),
     /// The library refused, an answer among others.

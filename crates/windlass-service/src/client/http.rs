@@ -120,7 +120,7 @@ impl Remote {
         match (&self.proxy, remedy) {
             (Some(proxy), None | Some(RUNNING)) => {
                 reason += &format!(
-                    "; the question goes through the proxy {proxy}, which the environment names (http_proxy, https_proxy, all_proxy): check that the proxy runs, or name the service in no_proxy"
+                    "; the query goes through the proxy {proxy}, which the environment names (http_proxy, https_proxy, all_proxy): check that the proxy runs, or name the service in no_proxy"
                 );
             }
             (_, Some(remedy)) => reason += &format!("; {remedy}"),

@@ -1,4 +1,4 @@
-//! What a client keeps between questions: secret keys, evaluation keys, and which table it knows.
+//! What a client keeps between queries: secret keys, evaluation keys, and which table it knows.
 
 use std::fs;
 use std::io;
@@ -225,7 +225,7 @@ fn is_damage(error: &WireError) -> bool {
 /// A secret key that cannot be read. Nothing is lost with it but the keys that were made of it.
 fn damaged(path: &Path, error: impl ToString) -> AskError {
     let error = error.to_string();
-    refused(path, format!("{error}; restore the file from a copy, or remove it: the next question makes a new key"))
+    refused(path, format!("{error}; restore the file from a copy, or remove it: the next query makes a new key"))
 }
 
 fn refused(path: &Path, error: impl ToString) -> AskError {
@@ -333,7 +333,7 @@ mod tests {
         for bytes in [&bent[..], &whole[..50], b"", b"not a key"] {
             fs::write(&secret, bytes).unwrap();
             let told = made().expect_err("no key").to_string();
-            assert!(told.contains("secret-") && told.contains("or remove it: the next question"), "{told}");
+            assert!(told.contains("secret-") && told.contains("or remove it: the next query"), "{told}");
             assert_eq!(fs::read(&secret).unwrap(), bytes, "nothing is made in its place");
         }
         fs::remove_file(&secret).unwrap();

@@ -23,14 +23,14 @@ pub fn ask(run: &LoadRun, number: u64) -> Result<()> {
     Ok(())
 }
 
-/// One question, asked until it is answered or the time is over.
+/// One query, asked until it is answered or the time is over.
 fn one(run: &LoadRun, asker: &mut Asker, row: usize) -> Result<()> {
     let wanted = Wanted::Keys(vec![run.ledger.key(row).into()]);
-    let question = asker.question(&wanted)?;
+    let query = asker.query(&wanted)?;
     let begun = Instant::now();
     loop {
         let sent = Instant::now();
-        match asker.send(&wanted, &question).and_then(|answer| asker.rows(&wanted, &answer)) {
+        match asker.send(&wanted, &query).and_then(|answer| asker.rows(&wanted, &answer)) {
             Ok(rows) => {
                 let found = rows[0].as_deref();
                 let right = run.ledger.is_right(row, found, sent);

@@ -34,23 +34,23 @@ fn connect(run: &LoadRun) -> Option<TcpStream> {
     Some(stream)
 }
 
-/// Questions that end in the middle, and questions with a bit turned over: none may be answered.
+/// Queries that end in the middle, and queries with a bit turned over: none may be answered.
 fn cut_and_alter(run: &LoadRun, _: &Path) {
     let Some(asker) = asker(run) else { return };
-    let Ok(question) = asker.question(&Wanted::Keys(vec![b"key 1".to_vec()])) else { return };
+    let Ok(query) = asker.query(&Wanted::Keys(vec![b"key 1".to_vec()])) else { return };
     let (name, keys) = asker.keys();
     let mut turn = 0usize;
     while run.rest(Duration::from_millis(250)) {
         turn += 1;
-        let head = format!("POST /ask?keys={name} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", question.len());
+        let head = format!("POST /ask?keys={name} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", query.len());
         if let Some(mut stream) = connect(run) {
-            let end = turn * 7919 % question.len();
-            if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&question[..end])).is_ok() {
+            let end = turn * 7919 % query.len();
+            if stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&query[..end])).is_ok() {
                 run.tally.fault("bodies cut");
             }
         }
-        let mut altered = question.clone();
-        altered[turn * 104_729 % question.len()] ^= 1 << (turn % 8);
+        let mut altered = query.clone();
+        altered[turn * 104_729 % query.len()] ^= 1 << (turn % 8);
         let Ok(remote) = crate::client::Remote::new(&run.victim.address, None, Duration::from_secs(60)) else { return };
         let Ok(response) = remote.ask(name, &altered, 1 << 24) else { continue };
         match response.problem().as_deref() {

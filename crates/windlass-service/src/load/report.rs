@@ -13,7 +13,7 @@ use super::victim::Memory;
 pub struct Report {
     /// All of it, for scripts.
     pub object: Value,
-    /// Whether every row was right and every question was answered or refused.
+    /// Whether every row was right and every query was answered or refused.
     pub is_right: bool,
 }
 
@@ -42,7 +42,7 @@ impl Report {
         let answered = faults.get("altered bodies ANSWERED").copied().unwrap_or(0);
         let found_out = [
             (!wrong.is_empty(), "rows were wrong"),
-            (silent > 0, "questions got no answer and no error"),
+            (silent > 0, "queries got no answer and no error"),
             (answered > 0, "altered bodies were answered"),
             (flat == Some(false), "memory grew"),
             (times.is_empty(), "nothing was answered"),
@@ -92,7 +92,7 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             f,
-            "wrong         {} rows, {} questions without any answer",
+            "wrong         {} rows, {} queries without any answer",
             of("/answers/wrong"),
             of("/answers/silent")
         )?;
@@ -108,7 +108,7 @@ impl fmt::Display for Report {
         writeln!(f, "pace          {all} a second, {core} for each second of a core of the service")?;
         writeln!(f, "memory        {} MiB, {} at the end", of("/memory_mib/start"), of("/memory_mib/end"))?;
         if self.is_right {
-            write!(f, "every row was right, every question answered or refused")
+            write!(f, "every row was right, every query answered or refused")
         } else {
             write!(f, "WRONG         {}", of("/found_out"))
         }

@@ -10,7 +10,7 @@ pub struct Tally(Mutex<Counts>);
 /// See [`Tally`].
 #[derive(Debug, Default, Clone)]
 pub struct Counts {
-    /// Milliseconds from a question to its row, other attempts included.
+    /// Milliseconds from a query to its row, other attempts included.
     pub times: Vec<f32>,
     /// Rows that were there, and keys that were not.
     pub found: u64,
@@ -18,7 +18,7 @@ pub struct Counts {
     pub absent: u64,
     /// Rows that are of no version.
     pub wrong: Vec<String>,
-    /// Questions without an answer and without an error.
+    /// Queries without an answer and without an error.
     pub silent: u64,
     /// Attempts that ended in an error, by its kind.
     pub errors: BTreeMap<String, u64>,

@@ -102,11 +102,11 @@ fn a_client_has_its_quota_and_no_more() {
     let (many, one) = (keys(30), keys(1));
     assert_eq!(ada.ask(&many).unwrap().len(), 30);
     // The next thirty are there in some twenty seconds: nobody waits for them here.
-    let question = ada.question(&many).unwrap();
+    let query = ada.query(&many).unwrap();
     let own = Token::read(&service.dir.path().join("ada.token")).unwrap();
     let access = Access { token: Some(own), ..Access::default() };
     let remote = Remote::with(&service.address, &access, TIME).unwrap();
-    let refused = remote.ask(ada.keys().0, &question, 1 << 24).unwrap();
+    let refused = remote.ask(ada.keys().0, &query, 1 << 24).unwrap();
     assert_eq!((refused.status, refused.problem().as_deref()), (429, Some("quota")));
     assert!((15..=31).contains(&refused.retry_after.unwrap()), "{:?}", refused.retry_after);
     assert_eq!(ada.ask(&one).unwrap().len(), 1, "what is left is there");

@@ -1,4 +1,4 @@
-//! Questions and answers, by processes.
+//! Queries and answers, by processes.
 
 #[cfg(target_os = "linux")]
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ fn an_answer_that_takes_too_long_names_the_option() {
 /// Where standard output is closed nothing is asked, and no key is made.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_closed_standard_output_is_refused_before_a_question() {
+fn a_closed_standard_output_is_refused_before_a_query() {
     let dir = tempfile::tempdir().unwrap();
     let line = format!("exec {} 127.0.0.1:1 --key k >&-", env!("CARGO_BIN_EXE_windlass-ask"));
     let mut command = std::process::Command::new("sh");
@@ -312,7 +312,7 @@ fn a_secret_key_that_was_encrypted_since_is_opened() {
     assert_eq!(std::fs::read_dir(at(".windlass")).unwrap().count(), 3, "no second key");
 }
 
-/// A passphrase for the first question encrypts the key with it, or no key is made.
+/// A passphrase for the first query encrypts the key with it, or no key is made.
 #[test]
 fn a_secret_key_is_made_encrypted_where_a_passphrase_is_given() {
     use windlass::wire::is_sealed;
@@ -358,7 +358,7 @@ fn rows_are_found_by_number_and_fields_have_names() {
     assert_eq!(object["rows"][0]["fields"]["tide"], "high");
 }
 
-/// One long row makes questions for all rows long; in portions short ones are short.
+/// One long row makes queries for all rows long; in portions short ones are short.
 #[test]
 fn long_rows_are_asked_for_in_portions() {
     let dir = tempfile::tempdir().unwrap();
@@ -371,7 +371,7 @@ fn long_rows_are_asked_for_in_portions() {
     let wanted = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| key.as_bytes().to_vec()).collect());
     let some = wanted(&["key 3", "key 4", "nobody"]);
     let found = asker.ask_in_portions(&some).unwrap();
-    // In one question there is room for one key at a time.
+    // In one query there is room for one key at a time.
     for (key, row) in ["key 3", "key 4", "nobody"].into_iter().zip(&found) {
         assert_eq!(asker.ask(&wanted(&[key])).unwrap()[0], *row, "{key}");
     }

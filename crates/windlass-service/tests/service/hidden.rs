@@ -36,8 +36,8 @@ fn hidden_rows_are_found_by_those_whom_the_service_helps() {
     asker.introduce().unwrap();
     assert_eq!(asker.ask(&wanted(&["key 5", "key 6"])).unwrap(), [b"row 5", b"row 6"].map(|row| Some(row.to_vec())));
     // Who asks for the name as it is finds nothing: the help is needed.
-    let question = asker.question(&wanted(&["key 5"])).unwrap();
-    let answer = asker.send(&wanted(&["key 5"]), &question).unwrap();
+    let query = asker.query(&wanted(&["key 5"])).unwrap();
+    let answer = asker.send(&wanted(&["key 5"]), &query).unwrap();
     assert_eq!(asker.rows(&wanted(&["key 5"]), &answer).unwrap(), [None]);
     let key = OprfKey::load(&service.dir.path().join("oprf.key")).unwrap();
     let changes = [KeyChange::Set("key 5".into(), "other".into()), KeyChange::Remove("key 6".into())];

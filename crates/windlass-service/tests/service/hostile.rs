@@ -20,35 +20,35 @@ fn cut_and_altered_bodies_are_refused_with_a_cause_and_harm_nobody() {
     let (mut asker, remote) = (service.asker(), service.remote());
     let (name, keys) = asker.keys();
     let (name, keys) = (name.to_owned(), keys.to_vec());
-    let question = asker.question(&wanted()).unwrap();
+    let query = asker.query(&wanted()).unwrap();
     let kind = |name: &str, body: &[u8]| remote.put_keys(name, body).unwrap().problem().unwrap();
     assert_eq!(kind("abc", &keys), "bad-name");
     assert_eq!(kind(&name, &keys[1..]), "other-name");
-    for body in [&keys[..keys.len() - 1], &[&keys[..], b"x"].concat(), b"", b"WINDLASS", &question] {
+    for body in [&keys[..keys.len() - 1], &[&keys[..], b"x"].concat(), b"", b"WINDLASS", &query] {
         assert_eq!(kind(&hex(&sha256(body)), body), "unreadable");
     }
     let ask = |name: &str, body: &[u8]| remote.ask(name, body, 1 << 24).unwrap().problem().unwrap();
-    assert_eq!(ask(&name, &question), "unknown-keys");
+    assert_eq!(ask(&name, &query), "unknown-keys");
     asker.upload().unwrap();
     assert_eq!(remote.put_keys(&name, &keys).unwrap().status, 204, "twice is once");
-    assert_eq!(ask("abc", &question), "bad-name");
-    for end in [0, 11, 68, 99, 100, question.len() / 2, question.len() - 1] {
-        assert_eq!(ask(&name, &question[..end]), "unreadable", "cut at {end}");
+    assert_eq!(ask("abc", &query), "bad-name");
+    for end in [0, 11, 68, 99, 100, query.len() / 2, query.len() - 1] {
+        assert_eq!(ask(&name, &query[..end]), "unreadable", "cut at {end}");
     }
-    for place in [0, 9, 45, 61, 70, 500, question.len() - 1] {
-        let mut altered = question.clone();
+    for place in [0, 9, 45, 61, 70, 500, query.len() - 1] {
+        let mut altered = query.clone();
         altered[place] ^= 1;
         let kind = ask(&name, &altered);
         assert!(["unreadable", "too-large"].contains(&&kind[..]), "{kind} at {place}");
     }
-    let mut foreign = question.clone();
+    let mut foreign = query.clone();
     foreign[20] ^= 1;
     assert_eq!(ask(&name, &foreign), "other-table");
     assert_eq!(asker.ask(&wanted()).unwrap(), [Some(b"row 3".to_vec())]);
     // A body that is promised and never comes whole.
-    let head = format!("POST /ask?keys={name} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", question.len());
+    let head = format!("POST /ask?keys={name} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", query.len());
     let mut stream = service.connect();
-    stream.write_all(&[head.as_bytes(), &question[..1000]].concat()).unwrap();
+    stream.write_all(&[head.as_bytes(), &query[..1000]].concat()).unwrap();
     drop(stream);
     assert_eq!(asker.ask(&wanted()).unwrap(), [Some(b"row 3".to_vec())]);
 }
@@ -57,10 +57,10 @@ fn cut_and_altered_bodies_are_refused_with_a_cause_and_harm_nobody() {
 fn long_bodies_and_odd_requests_are_refused_before_they_are_read() {
     let service = Running::small("--rows 2");
     let name = "0".repeat(64);
-    let question = ["#too-large", "those of a request for 2 rows", "ask for fewer rows"];
+    let query = ["#too-large", "those of a request for 2 rows", "ask for fewer rows"];
     let keys = ["#keys-too-large", "bytes are read", "make evaluation keys for the schema of this table"];
     for (path, length, parts) in
-        [(format!("PUT /keys/{name}"), 100 << 20, keys), (format!("POST /ask?keys={name}"), 10 << 20, question)]
+        [(format!("PUT /keys/{name}"), 100 << 20, keys), (format!("POST /ask?keys={name}"), 10 << 20, query)]
     {
         let answer = service.raw(format!("{path} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n").as_bytes());
         assert!(answer.starts_with("HTTP/1.1 413") && parts.iter().all(|part| answer.contains(part)), "{answer}");
@@ -82,9 +82,9 @@ fn long_bodies_and_odd_requests_are_refused_before_they_are_read() {
     let refused = asker.ask(&rows(20)).unwrap_err().to_string();
     assert!(refused.contains("longer than this table allows"), "{refused}");
     assert!(refused.contains("a request for 2 rows"), "{refused}");
-    // A question far above the limit is heard as well: it has more than nine MiB.
+    // A query far above the limit is heard as well: it has more than nine MiB.
     let long = rows(1000);
-    assert!(asker.question(&long).unwrap().len() > 9 << 20);
+    assert!(asker.query(&long).unwrap().len() > 9 << 20);
     let refused = asker.ask(&long).unwrap_err().to_string();
     assert!(refused.contains("a request for 2 rows"), "{refused}");
     // One row too many.
@@ -180,7 +180,7 @@ fn keys_that_do_not_suffice_are_refused_for_their_owner_alone() {
     poor.upload().unwrap();
     let refused = poor.ask(&wanted()).unwrap_err().to_string();
     assert!(refused.contains("do not suffice"), "{refused}");
-    // The keys of one client, the question of another.
+    // The keys of one client, the query of another.
     let mut other = asker(&client.evaluation_keys().unwrap());
     other.upload().unwrap();
     let refused = other.ask(&wanted()).unwrap_err().to_string();

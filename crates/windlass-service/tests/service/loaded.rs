@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::common::text;
 
 #[test]
-fn no_row_is_wrong_and_no_question_lost_while_everything_goes_wrong() {
+fn no_row_is_wrong_and_no_query_lost_while_everything_goes_wrong() {
     let dir = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_windlass-load"))
         .args("--clients 4 --seconds 5 --rows 300 --bytes 60 --threads 2 --json load.json".split_whitespace())

@@ -44,10 +44,10 @@ fn a_full_queue_says_when_to_come_again() {
                 let mut asker = service.asker();
                 asker.upload().unwrap();
                 let eight = Wanted::Keys((0..8).map(|k| format!("key {k}").into_bytes()).collect());
-                let question = asker.question(&eight).unwrap();
+                let query = asker.query(&eight).unwrap();
                 let name = asker.keys().0.to_owned();
                 for _ in 0..3 {
-                    let response = service.remote().ask(&name, &question, 1 << 24).unwrap();
+                    let response = service.remote().ask(&name, &query, 1 << 24).unwrap();
                     if response.status == 200 {
                         found.fetch_add(1, Ordering::Relaxed);
                         assert_eq!(asker.rows(&eight, &response.body).unwrap()[7], Some(b"row 7".to_vec()));

@@ -15,16 +15,16 @@ fn what_is_under_way_is_answered_before_the_end() {
         let mut asker = service.asker();
         asker.upload().unwrap();
         let rows = Wanted::Keys((0..32).map(|k| format!("key {k}").into_bytes()).collect());
-        let question = asker.question(&rows).unwrap();
+        let query = asker.query(&rows).unwrap();
         // Idle connections do not hold it up.
         let mut idle = service.connect();
         let process = service.child.id().to_string();
         let asking = std::thread::spawn(move || {
-            let answer = asker.send(&rows, &question).unwrap();
+            let answer = asker.send(&rows, &query).unwrap();
             asker.rows(&rows, &answer).unwrap()
         });
         // Beside the request that asks for this.
-        crate::common::eventually("the question is there", || {
+        crate::common::eventually("the query is there", || {
             service.stats()["open"].as_i64().unwrap() > 1 || asking.is_finished()
         });
         assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());

@@ -39,7 +39,7 @@ fn certified(names: &[&str]) -> Running {
 }
 
 #[test]
-fn questions_over_tls_and_none_to_strangers() {
+fn queries_over_tls_and_none_to_strangers() {
     let service = certified(&["localhost", "127.0.0.1"]);
     assert!(service.address.starts_with("https://127.0.0.1:"));
     let found = service.ask(&["--key", "key 7", "--ca", "cert.pem"]);
