@@ -441,7 +441,7 @@ def _follow(
     """Add rows with more and more slots, until a set is impossible or listed already."""
     for _ in range(1 if bootstrapping else _DOUBLINGS + 1):
         context = series(slots)
-        # Wishes that lead to the same parameters count once.
+        # Requirements that lead to the same parameters count once.
         key = context.parameters_json()
         if key in rows:
             return

@@ -1,6 +1,6 @@
 //! `windlass params`.
 
-use windlass::bootstrap::approximate::{RefreshPlan, RefreshWish};
+use windlass::bootstrap::approximate::{RefreshPlan, RefreshRequirements};
 use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
 
@@ -67,9 +67,14 @@ fn plan(args: &PlanArgs, modulus: u64, quiet: bool) -> Result<Report> {
 
 /// Chooses parameters of a refresh of real and complex numbers.
 fn plan_reals(args: &PlanArgs, precision_bits: f64, quiet: bool) -> Result<Report> {
-    let wish = RefreshWish { slots: args.slots, depth: args.depth as usize, precision_bits, ..RefreshWish::default() };
+    let requirements = RefreshRequirements {
+        slots: args.slots,
+        depth: args.depth as usize,
+        precision_bits,
+        ..RefreshRequirements::default()
+    };
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
-    let plan = Stages::new(quiet).run("plan", "choosing parameters", || RefreshPlan::choose(&wish))?;
+    let plan = Stages::new(quiet).run("plan", "choosing parameters", || RefreshPlan::choose(&requirements))?;
     let params = plan.context().rlwe().params();
     let mut report = explain_plan(&plan)?;
     report.field("security_bits", rounded_down(params.security().bits));

@@ -43,7 +43,7 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::BadSchema { .. } | Error::BadRow | Error::BadPoints { .. } => plain(py, "FileError", message),
         Error::Empty
         | Error::LessRoom { .. }
-        | Error::OtherWish { .. }
+        | Error::OtherRequirements { .. }
         | Error::RowTooLong { .. }
         | Error::RowTooShort { .. }
         | Error::EntryTooLong { .. }

@@ -94,7 +94,7 @@ impl PyTableKeys {
 
     fn __repr__(&self) -> String {
         let count = self.keys.galois_elements().count() + usize::from(self.keys.relinearisation().is_some());
-        format!("<windlass.TableKeys, {count} keys, {}>", windlass_retrieval::size(self.nbytes()))
+        format!("<windlass.TableKeys, {count} keys, {}>", windlass_retrieval::format_bytes(self.nbytes()))
     }
 
     fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {

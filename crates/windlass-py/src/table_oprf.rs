@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use windlass_retrieval::{Blinding, Error, HiddenKeys, OUTPUT, OprfKey, Result, Schema, Wanted};
+use windlass_retrieval::{Blinding, Error, HiddenKeys, OUTPUT_BYTES, OprfKey, Result, Schema, Wanted};
 
 use crate::error::{of_file, plain};
 use crate::runtime::quick;
@@ -211,7 +211,7 @@ impl PyTableBlinding {
 /// queries. Anyone who has them can ask for those rows and read them.
 #[pyclass(frozen, weakref, name = "HiddenKeys", module = "windlass")]
 pub struct PyHiddenKeys {
-    outputs: Vec<[u8; OUTPUT]>,
+    outputs: Vec<[u8; OUTPUT_BYTES]>,
     public: String,
 }
 
@@ -239,7 +239,7 @@ pub struct Asking {
     /// What the query is for.
     pub wanted: Wanted,
     /// What opens sealed rows, in a table whose keys are hidden.
-    outputs: Option<Vec<[u8; OUTPUT]>>,
+    outputs: Option<Vec<[u8; OUTPUT_BYTES]>>,
 }
 
 impl Asking {

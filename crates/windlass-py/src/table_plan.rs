@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{POINT, Plan, RowStatistics, Wish, fresh_seed};
+use windlass_retrieval::{POINT_BYTES, Plan, RowStatistics, TableRequirements, fresh_seed};
 
 use crate::error::plain;
 use crate::natural::Natural;
@@ -10,10 +10,14 @@ use crate::runtime::quick;
 use crate::table_errors::raise_table;
 
 /// What a plan must keep to, from arguments.
-pub fn wish(limits: [Option<Natural>; 3], room: Option<Natural>, tag_bits: Option<Natural>) -> Wish {
+pub fn requirements(
+    limits: [Option<Natural>; 3],
+    room: Option<Natural>,
+    tag_bits: Option<Natural>,
+) -> TableRequirements {
     let [keys, query, answer] = limits.map(|limit| limit.map(|limit| limit.0));
     let tag_bits = tag_bits.map(|bits| u32::try_from(bits.0).unwrap_or(u32::MAX));
-    Wish { keys, query, answer, room: room.map(|room| room.0 as usize), tag_bits }
+    TableRequirements { keys, query, answer, room: room.map(|room| room.0 as usize), tag_bits }
 }
 
 /// Refuses bits of a tag for rows by number.
@@ -32,15 +36,15 @@ pub enum By {
     /// By key.
     Key,
     /// By a key that the function of this public key hides.
-    HiddenKey([u8; POINT]),
+    HiddenKey([u8; POINT_BYTES]),
 }
 
 /// The layout of rows like these.
-pub fn plan_for(rows: RowStatistics, by: By, slack: f64, wish: &Wish) -> retrieval::Result<Plan> {
+pub fn plan_for(rows: RowStatistics, by: By, slack: f64, requirements: &TableRequirements) -> retrieval::Result<Plan> {
     match by {
-        By::Number => Plan::rows(rows, wish),
-        By::Key => Plan::keywords(rows, &fresh_seed()?, slack, wish),
-        By::HiddenKey(public) => Plan::hidden(rows, &public, &fresh_seed()?, slack, wish),
+        By::Number => Plan::rows(rows, requirements),
+        By::Key => Plan::keywords(rows, &fresh_seed()?, slack, requirements),
+        By::HiddenKey(public) => Plan::hidden(rows, &public, &fresh_seed()?, slack, requirements),
     }
 }
 
@@ -122,10 +126,10 @@ impl PyTablePlan {
     fn __repr__(&self) -> String {
         format!(
             "<windlass.TablePlan: keys {}, query {}, answer {}, prepared table {}>",
-            retrieval::size(self.plan.sizes.keys),
-            retrieval::size(self.plan.traffic[0]),
-            retrieval::size(self.plan.traffic[1]),
-            retrieval::size(self.plan.sizes.prepared)
+            retrieval::format_bytes(self.plan.sizes.keys),
+            retrieval::format_bytes(self.plan.traffic[0]),
+            retrieval::format_bytes(self.plan.traffic[1]),
+            retrieval::format_bytes(self.plan.sizes.prepared)
         )
     }
 
@@ -191,14 +195,14 @@ pub fn table_plan(
     refuse_tag_bits(py, keyed, tag_bits)?;
     let (count, longest) = (rows.0 as usize, bytes.0 as usize);
     let statistics = RowStatistics { count, longest, fixed: longest > 0, total: rows.0.saturating_mul(bytes.0) };
-    let wish = wish([most_keys, most_query, most_answer], room, tag_bits);
+    let requirements = requirements([most_keys, most_query, most_answer], room, tag_bits);
     let by = match (keyed, hidden) {
         (false, false) => By::Number,
         (true, false) => By::Key,
         // Every key that hides keys gives the same layout.
-        (true, true) => By::HiddenKey([0; POINT]),
+        (true, true) => By::HiddenKey([0; POINT_BYTES]),
         (false, true) => return Err(plain(py, "ParameterError", "hidden keys need a table by key: give keyed=True")),
     };
-    let plan = quick(py, || Ok(plan_for(statistics, by, 1.0, &wish)))?;
+    let plan = quick(py, || Ok(plan_for(statistics, by, 1.0, &requirements)))?;
     Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })
 }

@@ -9,7 +9,7 @@ use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{Wire, from_bytes, to_bytes};
 use windlass_retrieval as retrieval;
 use windlass_retrieval::{
-    Contents, Error, OprfKey, PartialAnswer, Plan, Query, RowStatistics, Schema, TableContext, Wish,
+    Contents, Error, OprfKey, PartialAnswer, Plan, Query, RowStatistics, Schema, TableContext, TableRequirements,
 };
 
 use crate::runtime::long;
@@ -44,14 +44,14 @@ impl Version {
     /// know; `oprf` hides its keys.
     pub fn prepare(
         source: &Source,
-        wish: &Wish,
+        requirements: &TableRequirements,
         (like, oprf): (Option<&Schema>, Option<&OprfKey>),
         directory: Option<&Path>,
         observer: &retrieval::Observer<'_>,
     ) -> retrieval::Result<Self> {
         let rows = source.rows.slices();
         let statistics = RowStatistics::of(&rows)?;
-        directory.map_or(Ok(()), |path| retrieval::Table::check_wish(path, statistics, wish))?;
+        directory.map_or(Ok(()), |path| retrieval::Table::check_requirements(path, statistics, requirements))?;
         let keyed: Option<Vec<(&[u8], &[u8])>> =
             source.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
         let by = match (&keyed, oprf) {
@@ -65,7 +65,7 @@ impl Version {
             let plan = match like {
                 Some(known) => like_known(known, source, statistics)?,
                 None => {
-                    let mut plan = plan_for(statistics, by, slack, wish)?;
+                    let mut plan = plan_for(statistics, by, slack, requirements)?;
                     plan.schema.fields.clone_from(&source.fields);
                     plan.schema.key.clone_from(&source.key);
                     plan

@@ -1,7 +1,7 @@
 //! Splits rows by key into entries, and computes how many bins they need.
 
 use crate::keywords::{BIN, Keywords, bin_bytes};
-use crate::wish::RowStatistics;
+use crate::requirements::RowStatistics;
 
 /// How keys become tags.
 #[derive(Debug, Clone, Copy)]

@@ -170,13 +170,13 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plan, RowStatistics, Wish, unobserved};
+    use crate::{Plan, RowStatistics, TableRequirements, unobserved};
 
     #[test]
     fn points_that_are_none_and_other_numbers_of_them_are_refused() {
         let (key, rows) = (OprfKey::generate().unwrap(), [("ada", "1815"), ("alan", "1912")]);
         let statistics = RowStatistics::of(&["1815", "1912"]).unwrap();
-        let plan = Plan::hidden(statistics, &key.public(), "5eed", 1.0, &Wish::default()).unwrap();
+        let plan = Plan::hidden(statistics, &key.public(), "5eed", 1.0, &TableRequirements::default()).unwrap();
         let table = Table::of_hidden(&plan, &rows, &key, &unobserved).unwrap();
         let client = Client::new(table.schema().clone(), table.setting()).unwrap();
         let request = client.blind(&["ada"]).unwrap();

@@ -19,7 +19,9 @@ use crate::schema::{Contents, Schema};
 use crate::segment_file;
 use crate::setting::{N, Setting};
 use crate::shape::Shape;
-use crate::store::{Manifest, SCHEMA, Writing, checksums, label, manifest_path, remove_unnamed, replace, segment_name};
+use crate::store::{
+    Manifest, SCHEMA_FILE, Writing, checksums, label, manifest_path, remove_unnamed, replace, segment_name,
+};
 use crate::table::{Observer, Table, pairs_of_segment};
 
 /// A change of rows by number.
@@ -311,7 +313,7 @@ fn change(
     let table = Table::open(dir, true)?;
     remove_unnamed(dir, &manifest);
     // A writer that was killed after its version was there may not have told clients of it.
-    replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
+    replace(&dir.join(SCHEMA_FILE), &manifest.schema.to_json())?;
     let mut changing = Changing { table: &table, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
     let contents = edit(&mut changing)?;
     let Changing { polynomials, changed, .. } = changing;
@@ -325,7 +327,7 @@ fn change(
     manifest.write(&path)?;
     remove_unnamed(dir, &manifest);
     // The change is made, whatever becomes of its announcement: the next writer repeats it.
-    let _ = replace(&dir.join(SCHEMA), &manifest.schema.to_json());
+    let _ = replace(&dir.join(SCHEMA_FILE), &manifest.schema.to_json());
     Table::open(dir, false)
 }
 

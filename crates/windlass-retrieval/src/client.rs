@@ -214,12 +214,12 @@ fn wanted_keys<K: AsRef<[u8]>>(keys: &[K]) -> Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Plan, RowStatistics, Table, Wish, unobserved};
+    use crate::{Plan, RowStatistics, Table, TableRequirements, unobserved};
 
     #[test]
     fn the_row_that_does_not_decrypt_is_named() {
         let rows = [b"zero", b"one ", b"two "];
-        let plan = Plan::rows(RowStatistics::of(&rows).unwrap(), &Wish::default()).unwrap();
+        let plan = Plan::rows(RowStatistics::of(&rows).unwrap(), &TableRequirements::default()).unwrap();
         let table = Table::of_rows(&plan, &rows, &unobserved).unwrap();
         let client = Client::new(plan.schema.clone(), table.setting()).unwrap();
         let query = client.query_rows(&[2, 0, 1]).unwrap();

@@ -77,12 +77,12 @@ pub enum Error {
         /// The requested number of rows.
         room: usize,
     },
-    /// A directory holds a table of another layout than is wished for.
+    /// A directory holds a table of another layout than is asked for.
     #[error(
         "{}: the directory holds a table, finished or begun, whose layout stays as it is: {what}: {found}, not {wanted}; choose an empty directory, or leave this limit out",
         path.display()
     )]
-    OtherWish {
+    OtherRequirements {
         /// The directory.
         path: PathBuf,
         /// What of the layout, with its unit.

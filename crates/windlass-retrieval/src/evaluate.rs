@@ -24,7 +24,7 @@ use crate::u32_ciphertext::U32Ciphertext;
 
 /// Selections that are scanned for together: their tiles stay in the second-level cache while a
 /// piece of the table is in the first.
-pub const TOGETHER: usize = 16;
+pub const SELECTIONS_PER_PASS: usize = 16;
 
 /// A query with the keys of its client.
 pub type KeyedQuery<'a> = (&'a EvaluationKeys, &'a Query);
@@ -52,7 +52,7 @@ struct Ready {
 }
 
 /// The answers to some queries, each with the keys of its client, in one pass through the table for
-/// every [`TOGETHER`] selections.
+/// every [`SELECTIONS_PER_PASS`] selections.
 ///
 /// Cost for one selection: R + ℓ·levels − 1 key switches, one scan, C − 1 external products, and
 /// one for each bit of the record's number.
@@ -136,7 +136,7 @@ fn finish(setting: &Setting, shape: &Shape, records: &[Selector], chosen: U32Cip
     Part::new(setting, shape.message_bits, shape.sent_coefficients(), moved)
 }
 
-/// Expands what is needed of all queries, and gives it in groups of [`TOGETHER`] selections to
+/// Expands what is needed of all queries, and gives it in groups of [`SELECTIONS_PER_PASS`] selections to
 /// `work`; what that makes of each selection is given back by query.
 fn groups<T>(
     setting: &Setting,
@@ -160,7 +160,7 @@ fn groups<T>(
     });
     let ciphertexts: Vec<_> = ciphertexts.collect();
     let mut made: Vec<Vec<T>> = queries.iter().map(|(_, query)| Vec::with_capacity(query.count)).collect();
-    for group in ciphertexts.chunks(TOGETHER / shape.selections) {
+    for group in ciphertexts.chunks(SELECTIONS_PER_PASS / shape.selections) {
         let mut ready = Ready { places: Vec::new(), tiles: Vec::new(), selectors: Vec::new() };
         let mut prepared: Option<(&EvaluationKeys, U32Keys<'_>)> = None;
         for ((number, first), keys, count, seeded) in group {

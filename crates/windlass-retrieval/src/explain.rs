@@ -50,10 +50,10 @@ impl Plan {
         let _ = writeln!(
             out,
             "sizes         keys {} (once), query {}, answer {}, prepared table {}",
-            size(self.sizes.keys),
-            size(self.traffic[0]),
-            size(self.traffic[1]),
-            size(self.sizes.prepared)
+            format_bytes(self.sizes.keys),
+            format_bytes(self.traffic[0]),
+            format_bytes(self.traffic[1]),
+            format_bytes(self.sizes.prepared)
         );
         if let Some(oprf) = &self.schema.oprf {
             let _ = writeln!(
@@ -67,8 +67,8 @@ impl Plan {
             let _ = writeln!(
                 out,
                 "long rows     the longest row has {portions} portions, and every query for a whole row asks for all of them; in portions, a short row needs a query of {} and an answer of {}",
-                size(self.portion[0]),
-                size(self.portion[1])
+                format_bytes(self.portion[0]),
+                format_bytes(self.portion[1])
             );
         }
         let _ = writeln!(
@@ -80,8 +80,8 @@ impl Plan {
     }
 }
 
-/// Bytes in words.
-pub fn size(bytes: u64) -> String {
+/// A number of bytes in words, as `2.3 MB`; the units are powers of 1000.
+pub fn format_bytes(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "KB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
         Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),

@@ -44,7 +44,7 @@ use zeroize::Zeroizing;
 
 use crate::change::{Edit, KeyChange};
 use crate::error::{Error, Result, printable};
-use crate::oprf::{OUTPUT, OprfKey};
+use crate::oprf::{OUTPUT_BYTES, OprfKey};
 use crate::padding::Padding;
 use crate::plan::Plan;
 use crate::query_name::Wanted;
@@ -63,9 +63,9 @@ fn hiding<'s>(schema: &'s Schema, key: &OprfKey) -> Result<(Sealing<'s>, Padding
 }
 
 /// F of some keys.
-fn outputs_of(key: &OprfKey, names: Vec<&[u8]>) -> Result<Zeroizing<Vec<[u8; OUTPUT]>>> {
-    let mut outputs = Zeroizing::new(vec![[0; OUTPUT]; names.len()]);
-    let evaluate = |(output, name): (&mut [u8; OUTPUT], &[u8])| -> Result<()> {
+fn outputs_of(key: &OprfKey, names: Vec<&[u8]>) -> Result<Zeroizing<Vec<[u8; OUTPUT_BYTES]>>> {
+    let mut outputs = Zeroizing::new(vec![[0; OUTPUT_BYTES]; names.len()]);
+    let evaluate = |(output, name): (&mut [u8; OUTPUT_BYTES], &[u8])| -> Result<()> {
         *output = key.evaluate(name)?;
         Ok(())
     };
@@ -77,7 +77,7 @@ fn outputs_of(key: &OprfKey, names: Vec<&[u8]>) -> Result<Zeroizing<Vec<[u8; OUT
 /// made: a build that is continued keeps the schema that it started with.
 struct Hidden<'a, K, R> {
     rows: &'a [(K, R)],
-    outputs: Zeroizing<Vec<[u8; OUTPUT]>>,
+    outputs: Zeroizing<Vec<[u8; OUTPUT_BYTES]>>,
     key: &'a OprfKey,
 }
 
@@ -92,7 +92,7 @@ impl<'a, K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Hidden<'a, K, R> {
 impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for Hidden<'_, K, R> {
     fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
         let (sealing, padding) = hiding(schema, self.key)?;
-        let seal = |(output, (name, row)): (&'s [u8; OUTPUT], &(K, R))| {
+        let seal = |(output, (name, row)): (&'s [u8; OUTPUT_BYTES], &(K, R))| {
             Ok((output, sealing.seal(output, name.as_ref(), row.as_ref())?))
         };
         let sealed: Vec<_> = self.outputs.par_iter().zip(self.rows).map(seal).collect::<Result<_>>()?;
@@ -177,7 +177,7 @@ impl Table {
 /// for, and what opens the rows. Its memory is overwritten when it goes.
 pub struct HiddenKeys<'s> {
     sealing: Sealing<'s>,
-    outputs: Zeroizing<Vec<[u8; OUTPUT]>>,
+    outputs: Zeroizing<Vec<[u8; OUTPUT_BYTES]>>,
 }
 
 impl<'s> HiddenKeys<'s> {
@@ -185,7 +185,7 @@ impl<'s> HiddenKeys<'s> {
     ///
     /// # Errors
     /// [`Error::PlainKeys`] where keys are not hidden.
-    pub fn new(schema: &'s Schema, outputs: Vec<[u8; OUTPUT]>) -> Result<Self> {
+    pub fn new(schema: &'s Schema, outputs: Vec<[u8; OUTPUT_BYTES]>) -> Result<Self> {
         let outputs = Zeroizing::new(outputs);
         let oprf = schema.oprf.as_ref().ok_or(Error::PlainKeys)?;
         Ok(Self { sealing: Sealing::new(oprf, schema.hash()), outputs })
@@ -207,7 +207,7 @@ impl<'s> HiddenKeys<'s> {
         if got != expected {
             return Err(Error::Mismatch { what: "the list of sealed rows", got, expected });
         }
-        let open = |(row, output): (Option<Vec<u8>>, &[u8; OUTPUT])| match row {
+        let open = |(row, output): (Option<Vec<u8>>, &[u8; OUTPUT_BYTES])| match row {
             None => Ok(None),
             Some(sealed) => self.sealing.open(output, &sealed).map(Some).ok_or(Error::BadRow),
         };

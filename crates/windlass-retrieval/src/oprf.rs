@@ -28,9 +28,9 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::error::{Error, Result};
 
 /// Bytes of a point.
-pub const POINT: usize = 32;
+pub const POINT_BYTES: usize = 32;
 /// Bytes of what the function gives.
-pub const OUTPUT: usize = 64;
+pub const OUTPUT_BYTES: usize = 64;
 
 const CONTEXT: &[u8] = b"OPRFV1-\x00-ristretto255-SHA512";
 /// Bytes of a block of SHA-512.
@@ -39,7 +39,7 @@ const BLOCK: usize = 128;
 /// The first line of a file with a key, before its 64 hexadecimal digits.
 const FORMAT: &str = "windlass-oprf-key-1 ";
 /// Bytes of a file of a key: the first line, the digits and the end of the line.
-const FILE_BYTES: usize = FORMAT.len() + 2 * POINT + 1;
+const FILE_BYTES: usize = FORMAT.len() + 2 * POINT_BYTES + 1;
 
 /// The 64 bytes that `expand_message_xmd` (RFC 9380, §5.3.1) makes of a message: one block.
 fn expand(message: &[u8]) -> Zeroizing<[u8; 64]> {
@@ -59,7 +59,7 @@ fn to_group(input: &[u8]) -> Result<RistrettoPoint> {
 }
 
 /// F(x), from x and k·HashToGroup(x).
-fn finalise(input: &[u8], point: &RistrettoPoint) -> [u8; OUTPUT] {
+fn finalise(input: &[u8], point: &RistrettoPoint) -> [u8; OUTPUT_BYTES] {
     let point = point.compress();
     let length = |bytes: &[u8]| (bytes.len() as u16).to_be_bytes();
     let hash = Sha512::new().chain_update(length(input)).chain_update(input);
@@ -82,11 +82,11 @@ fn random(rng: &mut impl RngCore) -> Scalar {
 /// Points one after another; none of them is the identity.
 fn points(bytes: &[u8], what: &'static str) -> Result<Vec<RistrettoPoint>> {
     let refuse = |reason| Err(Error::BadPoints { what, reason });
-    if bytes.is_empty() || !bytes.len().is_multiple_of(POINT) {
+    if bytes.is_empty() || !bytes.len().is_multiple_of(POINT_BYTES) {
         return refuse("the length is not a multiple of 32 bytes, the length of a point");
     }
-    let mut points = Vec::with_capacity(bytes.len() / POINT);
-    for bytes in bytes.chunks_exact(POINT) {
+    let mut points = Vec::with_capacity(bytes.len() / POINT_BYTES);
+    for bytes in bytes.chunks_exact(POINT_BYTES) {
         let point = CompressedRistretto::from_slice(bytes).ok().and_then(|point| point.decompress());
         match point {
             None => return refuse("32 bytes that are not a point of ristretto255"),
@@ -175,7 +175,7 @@ impl OprfKey {
     }
 
     /// k·G: tells the key from others and says nothing of it.
-    pub fn public(&self) -> [u8; POINT] {
+    pub fn public(&self) -> [u8; POINT_BYTES] {
         (RISTRETTO_BASEPOINT_POINT * self.0).compress().to_bytes()
     }
 
@@ -183,7 +183,7 @@ impl OprfKey {
     ///
     /// # Errors
     /// [`Error::LongKey`].
-    pub fn evaluate(&self, input: &[u8]) -> Result<[u8; OUTPUT]> {
+    pub fn evaluate(&self, input: &[u8]) -> Result<[u8; OUTPUT_BYTES]> {
         Ok(finalise(input, &(to_group(input)? * self.0)))
     }
 
@@ -241,7 +241,7 @@ impl Blinding {
 
     fn with(inputs: Vec<Vec<u8>>, blinds: Vec<Scalar>) -> Result<Self> {
         // Made first, so that keys and blinds are overwritten also where a key is refused.
-        let points = Vec::with_capacity(POINT * inputs.len());
+        let points = Vec::with_capacity(POINT_BYTES * inputs.len());
         let mut blinding = Self { inputs, blinds, points };
         for (input, blind) in blinding.inputs.iter().zip(&blinding.blinds) {
             blinding.points.extend((to_group(input)? * blind).compress().to_bytes());
@@ -258,7 +258,7 @@ impl Blinding {
     ///
     /// # Errors
     /// [`Error::BadPoints`].
-    pub fn finish(&self, evaluated: &[u8]) -> Result<Vec<[u8; OUTPUT]>> {
+    pub fn finish(&self, evaluated: &[u8]) -> Result<Vec<[u8; OUTPUT_BYTES]>> {
         const WHAT: &str = "the answer to the hidden keys";
         let points = points(evaluated, WHAT)?;
         if points.len() != self.inputs.len() {
@@ -329,8 +329,10 @@ mod tests {
     #[test]
     fn what_is_no_point_is_refused() {
         let good = Blinding::new(&["ada"]).unwrap();
-        let identity = [0; POINT];
-        for bad in [&[][..], &good.points()[..31], &identity, &[0xff; POINT], &[good.points(), &identity].concat()] {
+        let identity = [0; POINT_BYTES];
+        for bad in
+            [&[][..], &good.points()[..31], &identity, &[0xff; POINT_BYTES], &[good.points(), &identity].concat()]
+        {
             assert!(matches!(key().blind_evaluate(bad), Err(Error::BadPoints { .. })), "{bad:?}");
             assert!(matches!(good.finish(bad), Err(Error::BadPoints { .. })), "{bad:?}");
         }

@@ -5,6 +5,7 @@ use crate::bounds::Errors;
 use crate::bytes::coefficients_of;
 use crate::error::{Error, Result};
 use crate::keywords::{Keywords, LONG_TAG, TAG, bin_bytes};
+use crate::requirements::{RowStatistics, TableRequirements};
 use crate::rows::Rows;
 use crate::schema::{Contents, Schema};
 use crate::sealed::Oprf;
@@ -12,7 +13,6 @@ use crate::seconds::{PREPARE, Seconds};
 use crate::selector::SelectorGadget;
 use crate::setting::{Moduli, N, Setting};
 use crate::shape::{Shape, Sizes};
-use crate::wish::{RowStatistics, Wish};
 
 /// A layout, with its cost.
 #[derive(Debug, Clone)]
@@ -66,13 +66,13 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
     }
 }
 
-/// The best of what fits the wish: the fastest to answer, its memory counted with a second for
+/// The best of what meets the requirements: the fastest to answer, its memory counted with a second for
 /// every 64 GB.
-fn best(plans: impl Iterator<Item = Plan>, wish: &Wish) -> Option<Plan> {
+fn best(plans: impl Iterator<Item = Plan>, requirements: &TableRequirements) -> Option<Plan> {
     let within = |size: u64, most: Option<u64>| most.is_none_or(|most| size <= most);
     plans
-        .filter(|plan| within(plan.sizes.keys, wish.keys))
-        .filter(|plan| within(plan.traffic[0], wish.query) && within(plan.traffic[1], wish.answer))
+        .filter(|plan| within(plan.sizes.keys, requirements.keys))
+        .filter(|plan| within(plan.traffic[0], requirements.query) && within(plan.traffic[1], requirements.answer))
         .min_by(|a, b| a.price().total_cmp(&b.price()))
 }
 
@@ -91,20 +91,22 @@ impl Plan {
         Self { traffic: whole, portion, schema, sizes, seconds, data }
     }
 
-    /// The first wish that this layout does not meet, beside that for room: what it is, what it has and what
+    /// The first requirement that this layout does not meet, beside that for room: what it is, what it has and what
     /// is wanted.
-    pub(crate) fn unmet(&self, wish: &Wish) -> Option<(&'static str, [u64; 2])> {
+    pub(crate) fn unmet(&self, requirements: &TableRequirements) -> Option<(&'static str, [u64; 2])> {
         let tag = match &self.schema.contents {
-            Contents::Keywords(keywords) => wish.tag_bits.map(|bits| [8 * keywords.tag_bytes as u64, u64::from(bits)]),
+            Contents::Keywords(keywords) => {
+                requirements.tag_bits.map(|bits| [8 * keywords.tag_bytes as u64, u64::from(bits)])
+            }
             Contents::Rows(_) => None,
         };
         if let Some(tag) = tag.filter(|[found, wanted]| found != wanted) {
             return Some(("tags of keys, in bits", tag));
         }
         let sizes = [
-            ("evaluation keys, in bytes", self.sizes.keys, wish.keys),
-            ("query for one row, in bytes", self.traffic[0], wish.query),
-            ("answer for one row, in bytes", self.traffic[1], wish.answer),
+            ("evaluation keys, in bytes", self.sizes.keys, requirements.keys),
+            ("query for one row, in bytes", self.traffic[0], requirements.query),
+            ("answer for one row, in bytes", self.traffic[1], requirements.answer),
         ];
         let above = |(what, size, most): (_, u64, Option<u64>)| {
             most.filter(|&most| size > most).map(|most| (what, [size, most]))
@@ -119,18 +121,18 @@ impl Plan {
     /// The layout of rows that are asked for by their number.
     ///
     /// # Errors
-    /// [`Error::Empty`]; [`Error::NoPlan`] if nothing fits the wish.
-    pub fn rows(rows: RowStatistics, wish: &Wish) -> Result<Self> {
+    /// [`Error::Empty`]; [`Error::NoPlan`] if nothing meets the requirements.
+    pub fn rows(rows: RowStatistics, requirements: &TableRequirements) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
         check_length(rows, None)?;
-        Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, wish))
+        Self::best_by_number(rows, requirements)?.ok_or_else(|| no_plan(rows, requirements))
     }
 
-    fn best_by_number(rows: RowStatistics, wish: &Wish) -> Result<Option<Self>> {
+    fn best_by_number(rows: RowStatistics, requirements: &TableRequirements) -> Result<Option<Self>> {
         let settings = settings()?;
-        let room = rows.count.max(wish.room.unwrap_or(0));
+        let room = rows.count.max(requirements.room.unwrap_or(0));
         let plans = candidates().filter_map(|(moduli, digits, height)| {
             let (setting, errors) = &settings[moduli as usize];
             let start = blank(moduli, height, digits, 1);
@@ -147,7 +149,7 @@ impl Plan {
             let schema = Schema::new(shape, Contents::Rows(contents)).ok()?;
             Some(Self::of(setting, schema, rows.total))
         });
-        Ok(best(plans, wish))
+        Ok(best(plans, requirements))
     }
 
     /// The layout of rows by key, hashed with `seed`. `slack` multiplies the number of bins that
@@ -155,13 +157,13 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::rows`].
-    pub fn keywords(rows: RowStatistics, seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
+    pub fn keywords(rows: RowStatistics, seed: &str, slack: f64, requirements: &TableRequirements) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        let hashing = Hashing { seed, tag_bytes: wish.tag_bytes()?, cut: Cut::Fragments };
+        let hashing = Hashing { seed, tag_bytes: requirements.tag_bytes()?, cut: Cut::Fragments };
         check_length(rows, Some(hashing.tag_bytes))?;
-        Self::best_by_key(rows, hashing, slack, wish)?.ok_or_else(|| no_plan(rows, wish))
+        Self::best_by_key(rows, hashing, slack, requirements)?.ok_or_else(|| no_plan(rows, requirements))
     }
 
     /// The layout of rows by keys that are hidden by the function of this public key
@@ -172,33 +174,44 @@ impl Plan {
     ///
     /// # Errors
     /// As [`Plan::rows`]; [`Error::NoPlan`] for rows that no bin takes as a whole.
-    pub fn hidden(rows: RowStatistics, public: &[u8; 32], seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
+    pub fn hidden(
+        rows: RowStatistics,
+        public: &[u8; 32],
+        seed: &str,
+        slack: f64,
+        requirements: &TableRequirements,
+    ) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
-        wish.check_hidden()?;
-        let plan = Self::best_hidden(rows, public, (seed, slack), wish)?;
-        plan.ok_or_else(|| no_hidden_plan(rows, wish))
+        requirements.check_hidden()?;
+        let plan = Self::best_hidden(rows, public, (seed, slack), requirements)?;
+        plan.ok_or_else(|| no_hidden_plan(rows, requirements))
     }
 
     fn best_hidden(
         rows: RowStatistics,
         public: &[u8; 32],
         (seed, slack): (&str, f64),
-        wish: &Wish,
+        requirements: &TableRequirements,
     ) -> Result<Option<Self>> {
         let oprf = Oprf::new(public, rows.longest);
         let hashing = Hashing { seed, tag_bytes: LONG_TAG, cut: Cut::Whole };
-        let plan = Self::best_by_key(oprf.sealed_rows(rows), hashing, slack, wish)?;
+        let plan = Self::best_by_key(oprf.sealed_rows(rows), hashing, slack, requirements)?;
         Ok(plan.map(|mut plan| {
             plan.schema.hide(oprf);
             plan
         }))
     }
 
-    fn best_by_key(rows: RowStatistics, hashing: Hashing<'_>, slack: f64, wish: &Wish) -> Result<Option<Self>> {
+    fn best_by_key(
+        rows: RowStatistics,
+        hashing: Hashing<'_>,
+        slack: f64,
+        requirements: &TableRequirements,
+    ) -> Result<Option<Self>> {
         let settings = settings()?;
-        let grown = rows.count.max(wish.room.unwrap_or(0)) as f64 / rows.count as f64;
+        let grown = rows.count.max(requirements.room.unwrap_or(0)) as f64 / rows.count as f64;
         let plans = candidates().flat_map(|candidate| [1, 2].map(|choices| (candidate, choices)));
         let plans = plans.filter_map(|((moduli, digits, height), choices)| {
             let (setting, errors) = &settings[moduli as usize];
@@ -213,7 +226,7 @@ impl Plan {
             let schema = Schema::new(shape, Contents::Keywords(contents)).ok()?;
             Some(Self::of(setting, schema, rows.total))
         });
-        Ok(best(plans, wish))
+        Ok(best(plans, requirements))
     }
 }
 
@@ -261,7 +274,7 @@ impl Plan {
 
 impl Schema {
     /// Whether a table of this schema has room for so many rows in all, where rows are like these:
-    /// as much as a plan with that [`Wish::room`] would give them.
+    /// as much as a plan with that [`TableRequirements::room`] would give them.
     pub fn has_room(&self, rows: RowStatistics, room: usize) -> bool {
         let room = rows.count.max(room);
         let sealed = self.oprf.as_ref().map_or(rows, |oprf| oprf.sealed_rows(rows));
@@ -332,9 +345,9 @@ fn fits_alone(tag_bytes: Option<usize>, longest: usize) -> bool {
     let plan = match tag_bytes {
         Some(tag_bytes) => {
             let hashing = Hashing { seed: "00", tag_bytes, cut: Cut::Fragments };
-            Plan::best_by_key(rows, hashing, 1.0, &Wish::default())
+            Plan::best_by_key(rows, hashing, 1.0, &TableRequirements::default())
         }
-        None => Plan::best_by_number(rows, &Wish::default()),
+        None => Plan::best_by_number(rows, &TableRequirements::default()),
     };
     plan.is_ok_and(|plan| plan.is_some())
 }
@@ -356,13 +369,13 @@ fn longest_row(tag_bytes: Option<usize>) -> usize {
 }
 
 /// The error for rows that are short enough.
-fn no_plan(rows: RowStatistics, wish: &Wish) -> Error {
-    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason: beyond_limits(wish) }
+fn no_plan(rows: RowStatistics, requirements: &TableRequirements) -> Error {
+    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason: beyond_limits(requirements) }
 }
 
 /// Why rows that are short enough have no plan.
-fn beyond_limits(wish: &Wish) -> String {
-    let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
+fn beyond_limits(requirements: &TableRequirements) -> String {
+    let limited = requirements.keys.is_some() || requirements.query.is_some() || requirements.answer.is_some();
     if limited {
         "no layout is within all size limits: allow larger keys, queries or answers".to_owned()
     } else {
@@ -372,8 +385,9 @@ fn beyond_limits(wish: &Wish) -> String {
 
 /// Whether any layout takes rows of so many bytes beside hidden keys, if sizes have no limits.
 fn fits_hidden(rows: RowStatistics, longest: usize, room: Option<usize>) -> bool {
-    let (rows, wish) = (RowStatistics { longest, ..rows }, Wish { room, ..Wish::default() });
-    Plan::best_hidden(rows, &[0; 32], ("00", 1.0), &wish).is_ok_and(|plan| plan.is_some())
+    let (rows, requirements) =
+        (RowStatistics { longest, ..rows }, TableRequirements { room, ..TableRequirements::default() });
+    Plan::best_hidden(rows, &[0; 32], ("00", 1.0), &requirements).is_ok_and(|plan| plan.is_some())
 }
 
 /// Bytes of the longest of so many rows beside hidden keys: a bin holds fewer in a larger table.
@@ -381,14 +395,14 @@ fn longest_hidden_row(rows: RowStatistics, room: Option<usize>) -> usize {
     largest(LARGEST_BIN, |longest| fits_hidden(rows, longest, room))
 }
 
-fn no_hidden_plan(rows: RowStatistics, wish: &Wish) -> Error {
-    let reason = if fits_hidden(rows, 0, wish.room) && !fits_hidden(rows, rows.longest, wish.room) {
-        let most = longest_hidden_row(rows, wish.room);
+fn no_hidden_plan(rows: RowStatistics, requirements: &TableRequirements) -> Error {
+    let reason = if fits_hidden(rows, 0, requirements.room) && !fits_hidden(rows, rows.longest, requirements.room) {
+        let most = longest_hidden_row(rows, requirements.room);
         format!(
             "a table with hidden keys seals each row as a whole, and with so many rows it allows at most {most} bytes a row: store longer data elsewhere, encrypted, and put its address and its key into the table"
         )
     } else {
-        beyond_limits(wish)
+        beyond_limits(requirements)
     };
     Error::NoPlan { rows: rows.count, bytes: rows.longest, reason }
 }

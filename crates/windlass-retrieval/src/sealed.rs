@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::error::{Error, Result, printable};
 use crate::keywords::{Keywords, LONG_TAG};
-use crate::oprf::{OUTPUT, OprfKey};
-use crate::wish::RowStatistics;
+use crate::oprf::{OUTPUT_BYTES, OprfKey};
+use crate::requirements::RowStatistics;
 
 const SUITE: &str = "ristretto255-SHA512";
 /// Bytes of a row's length, of the nonce before a sealed row and of the tag behind it.
@@ -117,7 +117,7 @@ impl<'s> Sealing<'s> {
 
     /// A row that only F(key) opens. The nonce is a code of the row, so that another row of the same
     /// key has another one, and a table that is made again is made alike.
-    pub fn seal(&self, output: &[u8; OUTPUT], key: &[u8], row: &[u8]) -> Result<Vec<u8>> {
+    pub fn seal(&self, output: &[u8; OUTPUT_BYTES], key: &[u8], row: &[u8]) -> Result<Vec<u8>> {
         let (most, whole) = (self.oprf.row_bytes, self.oprf.sealed_bytes());
         if row.len() > most {
             return Err(Error::EntryTooLong { key: printable(key), bytes: row.len(), most });
@@ -139,7 +139,7 @@ impl<'s> Sealing<'s> {
     }
 
     /// The row in what [`Self::seal`] made; none for anything else.
-    pub fn open(&self, output: &[u8; OUTPUT], sealed: &[u8]) -> Option<Vec<u8>> {
+    pub fn open(&self, output: &[u8; OUTPUT_BYTES], sealed: &[u8]) -> Option<Vec<u8>> {
         if sealed.len() != self.oprf.sealed_bytes() {
             return None;
         }
@@ -155,7 +155,7 @@ impl<'s> Sealing<'s> {
         row.get(..u32::from_le_bytes(*length) as usize).map(<[u8]>::to_vec)
     }
 
-    fn derived(&self, output: &[u8; OUTPUT], purpose: &[u8], more: &[u8]) -> Zeroizing<[u8; 32]> {
+    fn derived(&self, output: &[u8; OUTPUT_BYTES], purpose: &[u8], more: &[u8]) -> Zeroizing<[u8; 32]> {
         let mut code = Hmac::<Sha256>::new_from_slice(output).expect("HMAC takes keys of any length");
         for part in [purpose, &self.table, more] {
             code.update(part);
@@ -163,7 +163,7 @@ impl<'s> Sealing<'s> {
         Zeroizing::new(code.finalize().into_bytes().into())
     }
 
-    fn cipher(&self, output: &[u8; OUTPUT]) -> ChaCha20Poly1305 {
+    fn cipher(&self, output: &[u8; OUTPUT_BYTES]) -> ChaCha20Poly1305 {
         ChaCha20Poly1305::new((&*self.derived(output, b"windlass row key 2\n", b"")).into())
     }
 }

@@ -20,17 +20,17 @@ use windlass::wire::{WireError, from_json, hex, write_over};
 
 use crate::error::{Error, Result};
 use crate::plan::Plan;
+use crate::requirements::{RowStatistics, TableRequirements};
 use crate::schema::Schema;
 use crate::segment_file::{self, Label, Piece};
 use crate::setting::Setting;
 use crate::shape::setting_of;
 use crate::table::{ByKey, ByNumber, Fill, Observer, Source, Table, make_segment, report, segments_of};
-use crate::wish::{RowStatistics, Wish};
 
 const MANIFEST: &str = "table.json";
 const BUILDING: &str = "building.json";
 /// The public description, for clients.
-pub const SCHEMA: &str = "schema.json";
+pub const SCHEMA_FILE: &str = "schema.json";
 const LOCK: &str = "lock";
 /// What the names of pieces end in.
 const PIECE: &str = ".segment";
@@ -226,21 +226,21 @@ impl Table {
         Ok(None)
     }
 
-    /// Refuses a directory whose table, finished or begun, is not as is wished: its layout stays as it
+    /// Refuses a directory whose table, finished or begun, is not as required: its layout stays as it
     /// is.
     ///
     /// # Errors
-    /// [`Error::LessRoom`], [`Error::OtherWish`]; [`Error::BadFile`] for a table that cannot be read.
-    pub fn check_wish(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
-        if *wish == Wish::default() {
+    /// [`Error::LessRoom`], [`Error::OtherRequirements`]; [`Error::BadFile`] for a table that cannot be read.
+    pub fn check_requirements(dir: &Path, rows: RowStatistics, requirements: &TableRequirements) -> Result<()> {
+        if *requirements == TableRequirements::default() {
             return Ok(());
         }
         let Some(schema) = Self::begun(dir)? else { return Ok(()) };
-        if let Some(room) = wish.room.filter(|&room| !schema.has_room(rows, room)) {
+        if let Some(room) = requirements.room.filter(|&room| !schema.has_room(rows, room)) {
             return Err(Error::LessRoom { path: dir.into(), room });
         }
-        match Plan::of(&*setting_of(&schema.shape)?, schema, rows.total).unmet(wish) {
-            Some((what, [found, wanted])) => Err(Error::OtherWish { path: dir.into(), what, found, wanted }),
+        match Plan::of(&*setting_of(&schema.shape)?, schema, rows.total).unmet(requirements) {
+            Some((what, [found, wanted])) => Err(Error::OtherRequirements { path: dir.into(), what, found, wanted }),
             None => Ok(()),
         }
     }
@@ -330,7 +330,7 @@ pub(crate) fn create(
         let (schema, setting) = there.open_schema(&finished)?;
         let fill = rows.filler(&schema)?;
         make_pieces(dir, &there, (&schema, &setting), &*fill, observer)?;
-        replace(&dir.join(SCHEMA), &there.schema.to_json())?;
+        replace(&dir.join(SCHEMA_FILE), &there.schema.to_json())?;
         drop(writing);
         return Table::open(dir, false);
     }
@@ -355,7 +355,7 @@ pub(crate) fn create(
     manifest.write(&building)?;
     make_pieces(dir, &manifest, (&schema, &setting), &*fill, observer)?;
     manifest.checksums = checksums(dir, &manifest)?;
-    replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
+    replace(&dir.join(SCHEMA_FILE), &manifest.schema.to_json())?;
     manifest.write(&finished)?;
     fs::remove_file(&building).map_err(|error| from_system(&building, error))?;
     drop(writing);

@@ -10,7 +10,7 @@ use windlass_rlwe::context::Context;
 use crate::answer::{Answer, Part};
 use crate::blind::{BlindReply, BlindRequest};
 use crate::bounds::{answer_bits, first_bits};
-use crate::oprf::POINT;
+use crate::oprf::POINT_BYTES;
 use crate::query::{MOST_ROWS, Query, Seeded};
 use crate::query_name::QueryName;
 use crate::schema::Schema;
@@ -208,7 +208,7 @@ impl Wire<TableContext> for Answer {
 /// Writes a name (32 bytes), the number of points (4 bytes) and the points (32 bytes each).
 fn write_points(name: &QueryName, points: &[u8], out: &mut FieldWriter) {
     out.bytes(&name.0);
-    out.u32((points.len() / POINT) as u32);
+    out.u32((points.len() / POINT_BYTES) as u32);
     out.bytes(points);
 }
 
@@ -219,13 +219,13 @@ fn read_points(mut fields: FieldReader<'_>, what: &'static str) -> Result<(Query
     if count == 0 || count > MOST_ROWS {
         return Err(WireError::Malformed { what: "number of points" });
     }
-    let points = fields.bytes(count * POINT, what)?.to_vec();
+    let points = fields.bytes(count * POINT_BYTES, what)?.to_vec();
     fields.finish(what)?;
     Ok((name, points))
 }
 
 /// Most bytes of the payload of a request or reply.
-const LONGEST_BLIND: u64 = 36 + (MOST_ROWS * POINT) as u64;
+const LONGEST_BLIND: u64 = 36 + (MOST_ROWS * POINT_BYTES) as u64;
 
 impl Wire<TableContext> for BlindRequest {
     const KIND: Kind = Kind::TableBlindRequest;

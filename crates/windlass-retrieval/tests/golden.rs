@@ -58,7 +58,7 @@ fn queries_and_answers_of_version_2_are_read_and_written_alike() {
     // The layout is written out, so that a planner that learns changes nothing.
     let text = golden("schema.json", &{
         let statistics = RowStatistics::of(&values).unwrap();
-        Plan::keywords(statistics, "601d", 1.0, &Wish::default()).unwrap().schema.to_json()
+        Plan::keywords(statistics, "601d", 1.0, &TableRequirements::default()).unwrap().schema.to_json()
     });
     let (schema, setting) = Schema::from_json(&text).unwrap();
     assert_eq!(schema.to_json(), text);
@@ -108,7 +108,7 @@ fn hidden_tables_are_read_and_made_alike() {
     let values: Vec<&[u8]> = rows.iter().map(|(_, row)| *row).collect();
     let text = golden("schema-hidden-v3.json", &{
         let statistics = RowStatistics::of(&values).unwrap();
-        Plan::hidden(statistics, &key.public(), "601d", 1.0, &Wish::default()).unwrap().schema.to_json()
+        Plan::hidden(statistics, &key.public(), "601d", 1.0, &TableRequirements::default()).unwrap().schema.to_json()
     });
     let (schema, setting) = Schema::from_json(&text).unwrap();
     assert_eq!(schema.to_json(), text);
@@ -155,7 +155,10 @@ fn tables_of_long_tags_are_read_and_made_alike() {
     let rows: Vec<(&[u8], &[u8])> = vec![(b"other", b"another row"), (b"golden", ROW)];
     let values: Vec<&[u8]> = rows.iter().map(|(_, row)| *row).collect();
     let statistics = RowStatistics::of(&values).unwrap();
-    let plan = |tag_bits| Plan::keywords(statistics, "601d", 1.0, &Wish { tag_bits, ..Wish::default() }).unwrap();
+    let plan = |tag_bits| {
+        Plan::keywords(statistics, "601d", 1.0, &TableRequirements { tag_bits, ..TableRequirements::default() })
+            .unwrap()
+    };
     let text = golden("schema-v4.json", &plan(None).schema.to_json());
     let (schema, setting) = Schema::from_json(&text).unwrap();
     assert_eq!(schema.to_json(), text);

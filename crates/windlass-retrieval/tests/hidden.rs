@@ -13,8 +13,8 @@ fn entries(count: usize) -> Vec<(String, String)> {
 
 fn plan_of(rows: &[(String, String)], key: &OprfKey, room: usize) -> Plan {
     let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
-    let wish = Wish { room: Some(room), ..Wish::default() };
-    Plan::hidden(RowStatistics::of(&values).unwrap(), &key.public(), "5eed", 1.0, &wish).unwrap()
+    let requirements = TableRequirements { room: Some(room), ..TableRequirements::default() };
+    Plan::hidden(RowStatistics::of(&values).unwrap(), &key.public(), "5eed", 1.0, &requirements).unwrap()
 }
 
 fn created(dir: &Path, rows: &[(String, String)], key: &OprfKey) -> Table {
@@ -70,7 +70,7 @@ fn keys_are_hidden_through_files() {
     let (asker, names) = (Asker::of(&table), ["key 7", "nobody", "key 7"]);
     let [request, again] = [0, 1].map(|_| sent(&asker, &asker.client.blind(&names).unwrap()));
     let points: std::collections::BTreeSet<&[u8]> =
-        [&request, &again].into_iter().flat_map(|request| request.points().chunks(POINT)).collect();
+        [&request, &again].into_iter().flat_map(|request| request.points().chunks(POINT_BYTES)).collect();
     assert_eq!(points.len(), 6, "blinds are fresh, for equal keys as well");
     let reply = sent(&asker, &table.blind_evaluate(&key, &request).unwrap());
     let hidden = asker.client.unblind(&reply, &names).unwrap();
@@ -125,7 +125,7 @@ fn refuses_damage<T: Wire<TableContext> + std::fmt::Debug>(asker: &Asker, messag
     for end in [0, 31, 32, 36, 67, payload.len() - 1] {
         assert!(read(&payload[..end]).is_err(), "{end} bytes");
     }
-    assert!(read(&[&payload[..], &[0; POINT]].concat()).is_err());
+    assert!(read(&[&payload[..], &[0; POINT_BYTES]].concat()).is_err());
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn damaged_blind_messages_are_refused() {
 fn plain_tables_refuse_blind_requests() {
     let (rows, key) = (entries(5), OprfKey::generate().unwrap());
     let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
-    let plan = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &Wish::default()).unwrap();
+    let plan = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &TableRequirements::default()).unwrap();
     let plain = Table::of_keywords(&plan, &rows, &unobserved).unwrap();
     let hiding = Table::of_hidden(&plan_of(&rows, &key, 5), &rows, &key, &unobserved).unwrap();
     let (client, asker) = (Client::new(plan.schema.clone(), plain.setting()).unwrap(), Asker::of(&hiding));
@@ -165,7 +165,9 @@ fn long_rows_are_sealed_as_a_whole() {
             let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
             let slack = 1.0 + f64::from(attempt) / 4.0;
             let statistics = RowStatistics::of(&values).unwrap();
-            let plan = Plan::hidden(statistics, &key.public(), &attempt.to_string(), slack, &Wish::default()).unwrap();
+            let plan =
+                Plan::hidden(statistics, &key.public(), &attempt.to_string(), slack, &TableRequirements::default())
+                    .unwrap();
             assert_eq!(plan.schema.portions(), 1);
             Table::of_hidden(&plan, &rows, &key, &unobserved).ok()
         });
@@ -268,7 +270,7 @@ fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
     assert!(refused(&|json| json["contents"]["keywords"]["tag_bytes"] = 8.into()));
     assert!(refused(&|json| json["contents"]["keywords"]["tag_bytes"] = 12.into()));
     let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
-    let short = Wish { tag_bits: Some(64), ..Wish::default() };
+    let short = TableRequirements { tag_bits: Some(64), ..TableRequirements::default() };
     let plain = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &short).unwrap();
     let text = String::from_utf8(plain.schema.to_json()).unwrap();
     assert!(!text.contains("oprf") && !text.contains("tag_bytes") && text.contains("\"version\": 1"), "{text}");
@@ -277,6 +279,6 @@ fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
     assert_eq!(Table::of_keywords(&hidden, &rows, &unobserved).unwrap_err(), Error::HiddenKeys);
     assert!(HiddenKeys::new(&plain.schema, Vec::new()).is_err());
     let long = RowStatistics { count: 10, longest: 100_000, fixed: true, total: 1_000_000 };
-    let told = Plan::hidden(long, &key.public(), "5eed", 1.0, &Wish::default()).unwrap_err().to_string();
+    let told = Plan::hidden(long, &key.public(), "5eed", 1.0, &TableRequirements::default()).unwrap_err().to_string();
     assert!(told.contains("seals each row as a whole"), "{told}");
 }

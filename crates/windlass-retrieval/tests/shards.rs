@@ -17,7 +17,7 @@ fn shape_of(moduli: Moduli, rows: usize, columns: usize, record_coefficients: us
 
 /// A plan of this shape, not that of a planner.
 fn plan_of(shape: Shape, contents: Contents) -> Plan {
-    let mut plan = Plan::rows(RowStatistics::of(&[b"row"]).unwrap(), &Wish::default()).unwrap();
+    let mut plan = Plan::rows(RowStatistics::of(&[b"row"]).unwrap(), &TableRequirements::default()).unwrap();
     (plan.schema.shape, plan.schema.contents) = (shape, contents);
     Schema::from_json(&plan.schema.to_json()).unwrap();
     plan

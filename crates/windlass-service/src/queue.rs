@@ -140,7 +140,7 @@ impl Queue {
 mod tests {
     use std::time::Duration;
 
-    use windlass_retrieval::{Client, Plan, RowStatistics, Schema, Wish};
+    use windlass_retrieval::{Client, Plan, RowStatistics, Schema, TableRequirements};
 
     use super::*;
 
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn what_waits_is_taken_together_in_order_and_what_nobody_waits_for_is_left_out() {
-        let plan = Plan::rows(RowStatistics::of(&[[1u8; 8]; 9]).unwrap(), &Wish::default()).unwrap();
+        let plan = Plan::rows(RowStatistics::of(&[[1u8; 8]; 9]).unwrap(), &TableRequirements::default()).unwrap();
         let (schema, setting) = Schema::from_json(&plan.schema.to_json()).unwrap();
         let client = Client::new(schema, &setting).unwrap();
         let keys = Arc::new(client.evaluation_keys().unwrap());

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{hex, sha256};
-use windlass_retrieval::{MOST_ROWS, POINT, longest_keys};
+use windlass_retrieval::{MOST_ROWS, POINT_BYTES, longest_keys};
 
 use crate::bodies::Longest;
 use crate::gate::{Caller, Peer};
@@ -215,7 +215,7 @@ async fn blind(
     body: Body,
 ) -> Result<Response, Problem> {
     let rows = service.limits.rows.min(MOST_ROWS);
-    let most = Longest { bytes: rows * POINT, rows: Some(rows) };
+    let most = Longest { bytes: rows * POINT_BYTES, rows: Some(rows) };
     let (body, room) = service.read(&headers, body, most).await?;
     let points = compute(move || {
         let _room = room;

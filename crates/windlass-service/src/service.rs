@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::from_bytes;
-use windlass_retrieval::{Contents, OprfKey, POINT, Query};
+use windlass_retrieval::{Contents, OprfKey, POINT_BYTES, Query};
 
 use crate::gate::{Caller, Gate};
 use crate::keys::{KeyCache, KeyName};
@@ -176,7 +176,7 @@ impl Service {
         let key = oprf_key(self.oprf.as_ref(), &version)
             .and_then(|key| key.ok_or(StartError::NoOprfKey))
             .map_err(|error| Problem::new(&Kind::OTHER_OPRF_KEY, error))?;
-        let count = blinded.len().div_ceil(POINT);
+        let count = blinded.len().div_ceil(POINT_BYTES);
         self.gate.take(caller, count)?;
         key.blind_evaluate(blinded).map_err(|error| {
             self.gate.give_back(caller, count);
@@ -438,14 +438,14 @@ mod tests {
     use windlass::rlwe::SecretKey;
     use windlass::rlwe::context::os_rng;
     use windlass::wire::{sha256, to_bytes};
-    use windlass_retrieval::{KeyContext, Moduli, Plan, RowStatistics, Setting, Table, Wish, unobserved};
+    use windlass_retrieval::{KeyContext, Moduli, Plan, RowStatistics, Setting, Table, TableRequirements, unobserved};
 
     use super::*;
     use crate::gate::Peer;
 
     fn table(dir: &Path) -> PathBuf {
         let rows = ["zero", "one", "two"].map(str::to_owned);
-        let plan = Plan::rows(RowStatistics::of(&rows).unwrap(), &Wish::default()).unwrap();
+        let plan = Plan::rows(RowStatistics::of(&rows).unwrap(), &TableRequirements::default()).unwrap();
         Table::create_rows(&dir.join("table"), &plan.schema, &rows, &unobserved).unwrap();
         dir.join("table")
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::to_bytes;
-use windlass_retrieval::{Answer, Query, TOGETHER};
+use windlass_retrieval::{Answer, Query, SELECTIONS_PER_PASS};
 
 use crate::metrics::Metrics;
 use crate::problem::{Kind, Problem};
@@ -48,7 +48,7 @@ pub fn start(work: &Work, count: usize, threads: usize) -> std::io::Result<Vec<J
 
 impl Work {
     fn run(&self, pool: &ThreadPool) {
-        while let Some(jobs) = self.queue.take(TOGETHER) {
+        while let Some(jobs) = self.queue.take(SELECTIONS_PER_PASS) {
             // Who waits for an answer that this drops is told so; the worker goes on.
             if catch_unwind(AssertUnwindSafe(|| self.answer(pool, jobs))).is_err() {
                 self.metrics.panics.inc();

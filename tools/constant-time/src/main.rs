@@ -21,7 +21,7 @@ use windlass::wire::{from_bytes, to_bytes};
 use windlass::{Context, MainResult, Params, Plaintext, Scheme};
 use windlass_retrieval::{
     BlindReply, BlindRequest, Client, KeyContext, OprfKey, Plan, Query, RowStatistics, Selection, Table, TableContext,
-    Wanted, Wish, evaluation_keys, unobserved,
+    Wanted, TableRequirements, evaluation_keys, unobserved,
 };
 
 /// A generator whose every byte is secret.
@@ -137,7 +137,7 @@ fn approximate() -> MainResult {
 fn lookup() -> MainResult {
     println!("lookup");
     let rows: Vec<String> = (0..40).map(|number| format!("row {number}")).collect();
-    let plan = Plan::rows(RowStatistics::of(&rows)?, &Wish::default())?;
+    let plan = Plan::rows(RowStatistics::of(&rows)?, &TableRequirements::default())?;
     let table = Table::of_rows(&plan, &rows, &unobserved)?;
     let (setting, schema) = (table.setting(), table.schema());
     let rng = &mut Secret(ChaCha20Rng::seed_from_u64(5));
@@ -176,7 +176,7 @@ fn hidden_lookup() -> MainResult {
     let rows: Vec<(String, String)> =
         (0..10).map(|number| (format!("key {number}"), format!("row {number}"))).collect();
     let (oprf, statistics) = (OprfKey::generate()?, RowStatistics::of(&["row 0"; 10])?);
-    let plan = Plan::hidden(statistics, &oprf.public(), "5eed", 1.0, &Wish::default())?;
+    let plan = Plan::hidden(statistics, &oprf.public(), "5eed", 1.0, &TableRequirements::default())?;
     let table = Table::of_hidden(&plan, &rows, &oprf, &unobserved)?;
     let rng = &mut Secret(ChaCha20Rng::seed_from_u64(6));
     let key = SecretKey::generate(table.setting().context(), rng);

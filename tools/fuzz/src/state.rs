@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{FileContext, KeyId, Kind, Label, from_bytes, hex, is_sealed, to_bytes};
-use windlass_retrieval::{Client, KeyContext, Plan, RowStatistics, Schema, Setting, Wanted, Wish};
+use windlass_retrieval::{Client, KeyContext, Plan, RowStatistics, Schema, Setting, Wanted, TableRequirements};
 use windlass_service::client::State;
 
 use crate::command::place;
@@ -34,7 +34,7 @@ impl Kept {
         let dir = place(name);
         let state = State::open(&dir).expect("a directory");
         let rows = RowStatistics { count: 2, longest: 4, fixed: true, total: 8 };
-        let mut plan = Plan::rows(rows, &Wish::default()).expect("a plan");
+        let mut plan = Plan::rows(rows, &TableRequirements::default()).expect("a plan");
         // The same name in every process, so that what one has found is of use to the next.
         plan.schema.id = "5eed".to_owned();
         let (schema, setting) = Schema::from_json(&plan.schema.to_json()).expect("a schema");

@@ -21,7 +21,7 @@ use crate::target::{Target, is_thorough};
 const ROWS: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", b"the row")];
 
 /// A schema in which two rows lie in one polynomial.
-const SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema.json");
+const SCHEMA_FILE: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema.json");
 
 /// A schema of version 3: keys are hidden, by the key of the golden file.
 const HIDDEN_SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema-hidden-v3.json");
@@ -61,7 +61,7 @@ struct Sides {
 impl Sides {
     /// Of rows by key, in that many rows and columns of polynomials.
     fn new(rows: usize, columns: usize) -> Arc<Self> {
-        let text = SCHEMA.replace("\"rows\": 1", &format!("\"rows\": {rows}"));
+        let text = SCHEMA_FILE.replace("\"rows\": 1", &format!("\"rows\": {rows}"));
         let text = text.replace("\"columns\": 1", &format!("\"columns\": {columns}"));
         // Rows are chosen by selectors, whose digits keep errors small.
         let text = if rows > 1 {
@@ -233,14 +233,14 @@ const MADE: Bound = Bound { fixed: 24 << 20, per_byte: 64 };
 const FEW: usize = 4;
 
 pub fn schemas() -> Target {
-    let rows = SCHEMA.replace("\"keywords\"", "\"rows\"").replace("\"choices\": 1", "\"bytes\": 19");
+    let rows = SCHEMA_FILE.replace("\"keywords\"", "\"rows\"").replace("\"choices\": 1", "\"bytes\": 19");
     let rows = rows.replace("\"fragments\": 1", "\"fixed\": true").replace("\"fragment_bytes\": 19", "\"pieces\": 1");
     let rows = rows.replace(",\n      \"seed\": \"601d\"", "").replace("\"count\": 2", "\"count\": 1");
     Schema::from_json(rows.as_bytes()).expect("rows by number");
     // Rings are shared for as long as someone holds them.
     let held = Sides::all();
     let seeds = vec![
-        SCHEMA.as_bytes().to_vec(),
+        SCHEMA_FILE.as_bytes().to_vec(),
         rows.into_bytes(),
         HIDDEN_SCHEMA.as_bytes().to_vec(),
         LONG_TAG_SCHEMA.as_bytes().to_vec(),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::rlwe::EvaluationKeys;
-use windlass_retrieval::{Answer, Client, Plan, Query, RowStatistics, Table, Wish, unobserved};
+use windlass_retrieval::{Answer, Client, Plan, Query, RowStatistics, Table, TableRequirements, unobserved};
 
 use crate::process_time::Stopwatch;
 
@@ -16,7 +16,7 @@ pub struct Case {
     pub rows: usize,
     pub bytes: usize,
     pub keyed: bool,
-    pub wish: Wish,
+    pub requirements: TableRequirements,
 }
 
 /// A prepared table, a client, its queries.
@@ -48,11 +48,11 @@ impl Asked {
         let watch = Stopwatch::start();
         let (plan, table) = if case.keyed {
             let keyed: Vec<([u8; 8], &[u8])> = rows.iter().enumerate().map(|(i, row)| (key(i), *row)).collect();
-            let plan = Plan::keywords(statistics, "00", 1.0, &case.wish)?;
+            let plan = Plan::keywords(statistics, "00", 1.0, &case.requirements)?;
             let table = Table::of_keywords(&plan, &keyed, &unobserved)?;
             (plan, table)
         } else {
-            let plan = Plan::rows(statistics, &case.wish)?;
+            let plan = Plan::rows(statistics, &case.requirements)?;
             let table = Table::of_rows(&plan, &rows, &unobserved)?;
             (plan, table)
         };

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use case::{Asked, Case};
 use windlass_kernels::Isa;
-use windlass_retrieval::{Wish, size};
+use windlass_retrieval::{TableRequirements, format_bytes};
 
 use crate::standard::Report;
 use crate::timing::{compare_processor, median, repeated, subject};
@@ -51,13 +51,30 @@ pub fn run(args: &Lookup) -> Outcome {
     report.rounds = args.rounds;
     report.heading();
     // The goals were set for tags of 64 bits.
-    let apple =
-        Wish { keys: Some(681_000), query: Some(28_000), answer: Some(23_000), tag_bits: Some(64), ..Wish::default() };
+    let apple = TableRequirements {
+        keys: Some(681_000),
+        query: Some(28_000),
+        answer: Some(23_000),
+        tag_bits: Some(64),
+        ..TableRequirements::default()
+    };
     let rows = |count: usize| (count / args.divide).max(1);
     let cases = [
-        Case { name: "1KiB", rows: rows(1 << 20), bytes: 1024, keyed: false, wish: Wish::default() },
-        Case { name: "256B", rows: rows(1 << 22), bytes: 256, keyed: false, wish: Wish::default() },
-        Case { name: "keyword-2B", rows: 100_000, bytes: 2, keyed: true, wish: apple },
+        Case {
+            name: "1KiB",
+            rows: rows(1 << 20),
+            bytes: 1024,
+            keyed: false,
+            requirements: TableRequirements::default(),
+        },
+        Case {
+            name: "256B",
+            rows: rows(1 << 22),
+            bytes: 256,
+            keyed: false,
+            requirements: TableRequirements::default(),
+        },
+        Case { name: "keyword-2B", rows: 100_000, bytes: 2, keyed: true, requirements: apple },
     ];
     let chosen: Vec<Case> = cases.into_iter().filter(|case| case.name.contains(&args.only)).collect();
     let with_parts = "parts".contains(&args.only);
@@ -120,6 +137,6 @@ fn measure(case: &Case, report: &mut Report) -> Outcome {
         goals.beside(format!("{label}: times the floor, the prepared table once through memory"), answer / floor);
         goals.beside(format!("{label}: GB/s of that floor, of prepared bytes"), sizes.prepared as f64 / floor / 1e9);
     }
-    report.note(&format!("{label}: keys {} once", size(sizes.keys)));
+    report.note(&format!("{label}: keys {} once", format_bytes(sizes.keys)));
     Ok(())
 }

@@ -10,7 +10,7 @@ use windlass_kernels::scan::{Sums, Two, scan};
 use windlass_kernels::{Isa, Modulus};
 use windlass_retrieval::parts::Parts;
 use windlass_retrieval::{
-    Moduli, N, PRIMES, Query, Selection, SelectorGadget, Setting, Shape, TOGETHER, evaluation_keys,
+    Moduli, N, PRIMES, Query, SELECTIONS_PER_PASS, Selection, SelectorGadget, Setting, Shape, evaluation_keys,
 };
 use windlass_ring::sample;
 use windlass_rlwe::keys::SecretKey;
@@ -76,8 +76,8 @@ fn twos(q: Modulus, count: usize, rng: &mut ChaCha20Rng) -> Vec<Two> {
 fn scans(report: &mut Report, q: Modulus, rng: &mut ChaCha20Rng) {
     let table = twos(q, TABLE, rng);
     let bytes = (TABLE * size_of::<Two>()) as f64;
-    let shapes = [(128, 1), (128, TOGETHER), (512, 1), (512, TOGETHER)];
-    let queries = twos(q, 512 * BLOCKS * TOGETHER, rng);
+    let shapes = [(128, 1), (128, SELECTIONS_PER_PASS), (512, 1), (512, SELECTIONS_PER_PASS)];
+    let queries = twos(q, 512 * BLOCKS * SELECTIONS_PER_PASS, rng);
     let id = |rows: usize, asked: usize| format!("lookup/scan/{rows}-rows-{asked}-queries/{}/1", Isa::best().name());
     let mut subjects: Vec<Subject<'_>> = shapes
         .iter()

@@ -36,7 +36,7 @@ mod step;
 pub use estimate::RefreshError;
 pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
-pub use planner::RefreshWish;
+pub use planner::RefreshRequirements;
 pub use presets::refresh_preset_names;
 pub use refresher::Refresher;
 pub use spec::{MapOrder, RefreshSpec};

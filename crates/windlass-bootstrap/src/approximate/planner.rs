@@ -8,7 +8,7 @@ use super::spec::{MOST_BITS, MapOrder, RefreshSpec};
 
 /// What a refresh is asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RefreshWish {
+pub struct RefreshRequirements {
     /// The minimum number of slots of a ciphertext.
     pub slots: usize,
     /// Products in sequence between two refreshes.
@@ -19,7 +19,7 @@ pub struct RefreshWish {
     pub max_keys: Option<usize>,
 }
 
-impl Default for RefreshWish {
+impl Default for RefreshRequirements {
     /// One slot, three products, 20 bits, ten keys a map.
     fn default() -> Self {
         Self { slots: 1, depth: 3, precision_bits: 20.0, max_keys: Some(10) }
@@ -69,34 +69,34 @@ impl RefreshPlan {
     /// # Errors
     /// [`Error::NoParameters`] says what the largest ring lacks; [`Error::OutOfRange`] for numbers that no
     /// refresh has.
-    pub fn choose(wish: &RefreshWish) -> Result<Self> {
+    pub fn choose(requirements: &RefreshRequirements) -> Result<Self> {
         let limits = Limits::between(1, 40);
-        if !(1.0..=40.0).contains(&wish.precision_bits) {
-            return Err(limits.refuse("the precision in bits", wish.precision_bits).into());
+        if !(1.0..=40.0).contains(&requirements.precision_bits) {
+            return Err(limits.refuse("the precision in bits", requirements.precision_bits).into());
         }
-        let slots = wish.slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
-        let mut lack = format!("{} slots do not fit into any ring of the security tables", wish.slots);
+        let slots = requirements.slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
+        let mut lack = format!("{} slots do not fit into any ring of the security tables", requirements.slots);
         for n in DIMENSIONS.into_iter().filter(|&n| slots <= n / 2) {
             let Ok(most) = security::max_log2_qp(n, RlweParams::REQUIRED_SECURITY, SecretDistribution::Ternary) else {
                 continue;
             };
             let shapes: &[Shape] = if slots == n / 2 { &FULL } else { &SPARSE };
             for &shape in shapes {
-                match (Candidate { wish, n, slots, shape, most }).plan()? {
+                match (Candidate { requirements, n, slots, shape, most }).plan()? {
                     Ok(plan) => return Ok(plan),
                     Err(reason) => lack = reason,
                 }
             }
         }
-        let (depth, bits) = (wish.depth, wish.precision_bits);
-        let asked = format!("a refresh of {} slots with {bits} bits and {depth} products after it", wish.slots);
+        let (depth, bits) = (requirements.depth, requirements.precision_bits);
+        let asked = format!("a refresh of {} slots with {bits} bits and {depth} products after it", requirements.slots);
         Err(Error::NoParameters { reason: format!("{asked}: {lack}") })
     }
 }
 
 /// A chain of one shape.
 struct Candidate<'a> {
-    wish: &'a RefreshWish,
+    requirements: &'a RefreshRequirements,
     n: usize,
     slots: usize,
     shape: Shape,
@@ -107,7 +107,7 @@ struct Candidate<'a> {
 impl Candidate<'_> {
     /// The plan, or what it lacks.
     fn plan(&self) -> Result<std::result::Result<RefreshPlan, String>> {
-        let (mut bits, mut lack) = (self.wish.precision_bits + 0.5, String::new());
+        let (mut bits, mut lack) = (self.requirements.precision_bits + 0.5, String::new());
         for _ in 0..ATTEMPTS {
             let spec = match self.spec(bits)? {
                 Ok(spec) => spec,
@@ -119,11 +119,11 @@ impl Candidate<'_> {
             };
             let error = plan.error()?;
             let stated = -(error.deviation() + error.systematic).log2();
-            if stated >= self.wish.precision_bits {
+            if stated >= self.requirements.precision_bits {
                 return Ok(Ok(plan));
             }
             lack = format!("n = {}: the best chain states {stated:.1} bits", self.n);
-            bits += self.wish.precision_bits - stated + 0.25;
+            bits += self.requirements.precision_bits - stated + 0.25;
         }
         Ok(Err(lack))
     }
@@ -178,7 +178,7 @@ impl Candidate<'_> {
             n,
             slots: self.slots,
             scale_bits,
-            depth: self.wish.depth,
+            depth: self.requirements.depth,
             order,
             gap_bits,
             sine_scale_bits: Vec::new(),
@@ -188,7 +188,7 @@ impl Candidate<'_> {
             doublings: 3,
             degree: 15,
             arcsine,
-            max_keys: self.wish.max_keys,
+            max_keys: self.requirements.max_keys,
             ephemeral_weight: WEIGHTS[0],
             ephemeral_special: (input + n.ilog2() / 2 + 3).div_ceil(MOST_BITS) as usize,
             // Replaced by as many as the digits need.
@@ -246,9 +246,9 @@ mod tests {
 
     /// What is found states what was asked for, at 128 bits.
     #[test]
-    fn wishes_are_met_by_what_is_stated() {
-        let wish = RefreshWish { slots: 1000, depth: 1, precision_bits: 14.0, max_keys: None };
-        let plan = RefreshPlan::choose(&wish).unwrap();
+    fn requirements_are_met_by_what_is_stated() {
+        let requirements = RefreshRequirements { slots: 1000, depth: 1, precision_bits: 14.0, max_keys: None };
+        let plan = RefreshPlan::choose(&requirements).unwrap();
         let (spec, params) = (plan.spec(), plan.context().rlwe().params());
         println!("{}", plan.explain());
         assert_eq!((spec.n, spec.slots, spec.depth), (1 << 15, 1024, 1));
@@ -259,31 +259,34 @@ mod tests {
 
     #[test]
     fn what_no_ring_has_is_refused_with_what_is_missing() {
-        let refused = |wish: RefreshWish| RefreshPlan::choose(&wish).unwrap_err();
-        let text = refused(RefreshWish { depth: 190, ..RefreshWish::default() }).to_string();
+        let refused = |requirements: RefreshRequirements| RefreshPlan::choose(&requirements).unwrap_err();
+        let text = refused(RefreshRequirements { depth: 190, ..RefreshRequirements::default() }).to_string();
         assert!(text.contains("190 products") && text.contains("fewer products"), "{text}");
-        let text = refused(RefreshWish { slots: 1 << 40, ..RefreshWish::default() }).to_string();
+        let text = refused(RefreshRequirements { slots: 1 << 40, ..RefreshRequirements::default() }).to_string();
         assert!(text.contains("slots do not fit"), "{text}");
         let wrong = [f64::NAN, 0.0, 41.0];
         for precision_bits in wrong {
-            let error = refused(RefreshWish { precision_bits, ..RefreshWish::default() });
+            let error = refused(RefreshRequirements { precision_bits, ..RefreshRequirements::default() });
             assert!(matches!(error, Error::OutOfRange(_)), "{error}");
         }
-        assert!(matches!(refused(RefreshWish { depth: usize::MAX, ..RefreshWish::default() }), Error::OutOfRange(_)));
+        assert!(matches!(
+            refused(RefreshRequirements { depth: usize::MAX, ..RefreshRequirements::default() }),
+            Error::OutOfRange(_)
+        ));
     }
 
-    /// Sets of full size: seconds each. Every wish is met, and what is found is printed.
+    /// Sets of full size: seconds each. Every requirement is met, and what is found is printed.
     #[test]
-    fn full_size_wishes() {
+    fn full_size_requirements() {
         if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
             return;
         }
-        let wishes = [(1 << 15, 10, 25.0), (1 << 15, 15, 20.0), (1 << 14, 3, 15.0), (256, 10, 25.0), (4096, 5, 18.0)];
-        for (slots, depth, precision_bits) in wishes {
+        let cases = [(1 << 15, 10, 25.0), (1 << 15, 15, 20.0), (1 << 14, 3, 15.0), (256, 10, 25.0), (4096, 5, 18.0)];
+        for (slots, depth, precision_bits) in cases {
             let clock = std::time::Instant::now();
-            let wish = RefreshWish { slots, depth, precision_bits, max_keys: Some(10) };
-            let plan = RefreshPlan::choose(&wish).unwrap();
-            println!("{wish:?}, {:.1?}\n{}\n", clock.elapsed(), plan.explain());
+            let requirements = RefreshRequirements { slots, depth, precision_bits, max_keys: Some(10) };
+            let plan = RefreshPlan::choose(&requirements).unwrap();
+            println!("{requirements:?}, {:.1?}\n{}\n", clock.elapsed(), plan.explain());
             let error = plan.error().unwrap();
             assert!(error.deviation() + error.systematic <= (-precision_bits).exp2());
             assert!(plan.spec().slots >= slots && plan.spec().depth == depth);

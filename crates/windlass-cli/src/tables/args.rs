@@ -56,12 +56,12 @@ pub struct PlanArgs {
     #[arg(long, requires = "key")]
     pub hidden: bool,
     #[command(flatten)]
-    pub wish: WishArgs,
+    pub requirements: RequirementArgs,
 }
 
 /// What a plan must keep to.
 #[derive(Debug, Args)]
-pub struct WishArgs {
+pub struct RequirementArgs {
     /// The maximum size of a client's evaluation keys, in bytes.
     #[arg(long, value_name = "BYTES")]
     pub most_keys: Option<u64>,
@@ -105,7 +105,7 @@ pub struct BuildArgs {
     #[arg(long, value_name = "FILE", requires = "key")]
     pub oprf_key: Option<PathBuf>,
     #[command(flatten)]
-    pub wish: WishArgs,
+    pub requirements: RequirementArgs,
 }
 
 /// Arguments of `table set`.

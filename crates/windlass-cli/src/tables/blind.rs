@@ -1,6 +1,6 @@
 //! The exchange before a query to a table with hidden keys, through files.
 
-use windlass_retrieval::{BlindRequest, Error, KeyContext, OprfKey, POINT, Table, TableContext};
+use windlass_retrieval::{BlindRequest, Error, KeyContext, OprfKey, POINT_BYTES, Table, TableContext};
 
 use super::args::{BlindArgs, BlindEvaluateArgs};
 use super::asked::of_file;
@@ -51,7 +51,7 @@ pub fn evaluate(args: &BlindEvaluateArgs, quiet: bool) -> Result<Report> {
     let (request, _): (BlindRequest, _) = read(&args.input, &context)?;
     let reply = stages.run("blind_evaluate", "multiplying points", || table.blind_evaluate(&key, &request));
     let bytes = write(&args.out, &context, &reply.map_err(of_file(&args.input))?)?;
-    let keys = request.points().len() / POINT;
+    let keys = request.points().len() / POINT_BYTES;
     let mut report = Report::default();
     report.line(format!("helped with {keys} keys: each lets the client test one guess"));
     report.field("keys", keys);

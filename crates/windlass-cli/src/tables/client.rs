@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use windlass::wire::{Passphrase, WireError};
-use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, decode_record, size};
+use windlass_retrieval::{Answer, Client, KeyContext, Schema, Setting, TableContext, decode_record, format_bytes};
 
 use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
 use super::asked::Asked;
@@ -48,7 +48,7 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
     let bits = security_bits(&setting);
-    let keys = format!("; keys of {}", size(schema.shape.sizes(&setting).keys));
+    let keys = format!("; keys of {}", format_bytes(schema.shape.sizes(&setting).keys));
     tell_security("parameters of", bits, &keys, quiet);
     let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;

@@ -1,8 +1,8 @@
 //! The layout of a table, before anything is made.
 
-use windlass_retrieval::{Error, POINT, Plan, RowStatistics, Wish, fresh_seed};
+use windlass_retrieval::{Error, POINT_BYTES, Plan, RowStatistics, TableRequirements, fresh_seed};
 
-use super::args::{PlanArgs, WishArgs};
+use super::args::{PlanArgs, RequirementArgs};
 use super::source::Source;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
@@ -17,11 +17,17 @@ pub fn slack(attempt: u32) -> f64 {
     1.0 + f64::from(attempt * attempt) / 20.0
 }
 
-impl WishArgs {
-    pub fn wish(&self) -> Wish {
+impl RequirementArgs {
+    pub fn requirements(&self) -> TableRequirements {
         // The parser takes 64 and 128 only.
         let tag_bits = self.tag_bits.as_deref().and_then(|bits| bits.parse().ok());
-        Wish { keys: self.most_keys, query: self.most_query, answer: self.most_answer, room: self.room, tag_bits }
+        TableRequirements {
+            keys: self.most_keys,
+            query: self.most_query,
+            answer: self.most_answer,
+            room: self.room,
+            tag_bits,
+        }
     }
 }
 
@@ -29,32 +35,32 @@ impl WishArgs {
 pub fn plan_for(
     rows: RowStatistics,
     keyed: bool,
-    public: Option<&[u8; POINT]>,
+    public: Option<&[u8; POINT_BYTES]>,
     slack: f64,
-    wish: &Wish,
+    requirements: &TableRequirements,
 ) -> Result<Plan> {
     Ok(match (keyed, public) {
-        (false, _) => Plan::rows(rows, wish),
-        (true, None) => Plan::keywords(rows, &fresh_seed()?, slack, wish),
-        (true, Some(public)) => Plan::hidden(rows, public, &fresh_seed()?, slack, wish),
+        (false, _) => Plan::rows(rows, requirements),
+        (true, None) => Plan::keywords(rows, &fresh_seed()?, slack, requirements),
+        (true, Some(public)) => Plan::hidden(rows, public, &fresh_seed()?, slack, requirements),
     }?)
 }
 
 /// `windlass table plan`.
 pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
-    let wish = args.wish.wish();
+    let requirements = args.requirements.requirements();
     // Every key that hides keys gives the same layout.
-    let public = args.hidden.then_some(&[0; POINT]);
+    let public = args.hidden.then_some(&[0; POINT_BYTES]);
     let (plan, tried) = match (&args.table, args.rows, args.bytes) {
         (Some(path), ..) => {
             let source = stages.run("table", "reading the table", || Source::read(path, args.key.as_deref()))?;
-            (stages.run("plan", "looking for a place for every row", || plan_of(&source, public, &wish))?, true)
+            (stages.run("plan", "looking for a place for every row", || plan_of(&source, public, &requirements))?, true)
         }
         (None, Some(count), Some(bytes)) => {
             let total = count.saturating_mul(bytes) as u64;
             let rows = RowStatistics { count, longest: bytes, fixed: bytes > 0, total };
-            (plan_for(rows, args.key.is_some(), public, 1.0, &wish)?, args.key.is_none())
+            (plan_for(rows, args.key.is_some(), public, 1.0, &requirements)?, args.key.is_none())
         }
         _ => return Err(CliError::Usage("give --table, or --rows and --bytes".into())),
     };
@@ -72,10 +78,10 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
 }
 
 /// The plan that a build of these rows makes: with more bins where entries do not fit.
-fn plan_of(source: &Source, public: Option<&[u8; POINT]>, wish: &Wish) -> Result<Plan> {
+fn plan_of(source: &Source, public: Option<&[u8; POINT_BYTES]>, requirements: &TableRequirements) -> Result<Plan> {
     let rows = source.statistics()?;
     for attempt in 0..TRIES {
-        let plan = plan_for(rows, source.key.is_some(), public, slack(attempt), wish)?;
+        let plan = plan_for(rows, source.key.is_some(), public, slack(attempt), requirements)?;
         match plan.find_places(&source.rows) {
             Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
             placed => return Ok(placed.map(|()| plan)?),

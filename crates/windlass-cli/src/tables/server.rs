@@ -9,7 +9,7 @@ use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{hex, prefixes};
 use windlass_retrieval::{
     Contents, Error, KeyChange, KeyContext, Observer, OprfKey, Plan, Query, RowChange, RowStatistics, Schema, Table,
-    TableContext, Wish,
+    TableContext, TableRequirements,
 };
 
 use super::args::{AnswerArgs, BuildArgs, RemoveArgs, SetArgs};
@@ -64,15 +64,15 @@ pub fn prepare(
     source: &Source,
     dir: &Path,
     mut oprf: Option<&mut TableKey<'_>>,
-    wish: &Wish,
+    requirements: &TableRequirements,
     stages: &mut Stages,
 ) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
-    Table::check_wish(dir, rows, wish)?;
+    Table::check_requirements(dir, rows, requirements)?;
     for attempt in 0..TRIES {
         let public = oprf.as_deref().map(|oprf| oprf.key.public());
         let mut plan = stages.run("plan", "choosing a layout", || {
-            plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), wish)
+            plan_for(rows, source.key.is_some(), public.as_ref(), slack(attempt), requirements)
         })?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
@@ -122,7 +122,7 @@ fn prepare_like(
     oprf: Option<&OprfKey>,
     stages: &mut Stages,
 ) -> Result<(Plan, Table)> {
-    let path = if known.is_dir() { known.join(windlass_retrieval::SCHEMA) } else { known.to_owned() };
+    let path = if known.is_dir() { known.join(windlass_retrieval::SCHEMA_FILE) } else { known.to_owned() };
     let of_file = |source: Error| CliError::Table { path: path.clone(), source };
     let schema = open_schema(&path)?.0;
     if (&schema.fields, &schema.key) != (&source.fields, &source.key) {
@@ -171,14 +171,14 @@ pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     let resumable = Change::resumable(&args.out);
     let (plan, table) = match &args.like {
         Some(known) => prepare_like(known, &source, &args.out, oprf.as_ref().map(|oprf| &oprf.key), &mut stages)?,
-        None => prepare(&source, &args.out, oprf.as_mut(), &args.wish.wish(), &mut stages)?,
+        None => prepare(&source, &args.out, oprf.as_mut(), &args.requirements.requirements(), &mut stages)?,
     };
     drop(resumable);
     let mut report = Report::default();
     describe_plan(&plan, &mut report);
     report.field("rows", count_of(table.schema()));
     report.field("directory", args.out.display().to_string());
-    report.line(format!("prepared in {}; clients need {}", args.out.display(), windlass_retrieval::SCHEMA));
+    report.line(format!("prepared in {}; clients need {}", args.out.display(), windlass_retrieval::SCHEMA_FILE));
     let made = table.schema().hash();
     // A table that is made like another one has its schema, or is refused.
     let known = match &args.like {

@@ -1,6 +1,6 @@
 //! A whole lookup in one process, through files, and a check against the table.
 
-use windlass_retrieval::{SCHEMA, Table, Wish};
+use windlass_retrieval::{SCHEMA_FILE, Table, TableRequirements};
 
 use super::args::WantedArgs;
 use super::client::{EVALUATION, SECRET, describe, make_keys, make_query, read_rows, security_bits};
@@ -34,7 +34,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
         Some(directory) => Outputs::claim_in(directory, &[TABLE, SECRET, EVALUATION, QUERY, ANSWER])?,
         None => Outputs::temporary()?,
     };
-    let (plan, table) = prepare(&source, &outputs.at(TABLE), None, &Wish::default(), &mut stages)?;
+    let (plan, table) = prepare(&source, &outputs.at(TABLE), None, &TableRequirements::default(), &mut stages)?;
     let wanted = WantedArgs { keys: vec![args.query.clone()], rows: Vec::new() };
     let rows = ask(&table, &wanted, &outputs, &mut stages)?;
     if rows[0].as_deref() != Some(expected) {
@@ -98,8 +98,8 @@ fn ask(table: &Table, wanted: &WantedArgs, outputs: &Outputs, stages: &mut Stage
 
 /// The sizes of the files. The prepared table is a directory, whose size the plan states.
 fn sizes(outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
-    let schema = outputs.at(TABLE).join(SCHEMA);
-    let schema = (SCHEMA, file_bytes(&schema)?);
+    let schema = outputs.at(TABLE).join(SCHEMA_FILE);
+    let schema = (SCHEMA_FILE, file_bytes(&schema)?);
     let others = [SECRET, EVALUATION, QUERY, ANSWER].map(|name| Ok((name, file_bytes(&outputs.at(name))?)));
     std::iter::once(Ok(schema)).chain(others).collect()
 }

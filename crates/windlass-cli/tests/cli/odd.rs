@@ -314,7 +314,7 @@ fn scores_that_drown_are_told() {
 }
 
 #[test]
-fn plans_for_odd_wishes() {
+fn plans_for_odd_requirements() {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
     for modulus in ["0", "1", "6", "12", "35184372088832", "18446744073709551615"] {

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
-use windlass::bootstrap::approximate::{RefreshPlan, RefreshSpec, RefreshWish};
+use windlass::bootstrap::approximate::{RefreshPlan, RefreshRequirements, RefreshSpec};
 
 use crate::error::{of_file, raise};
 use crate::for_circuits::asked;
@@ -232,13 +232,13 @@ impl PyContext {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let small = |number: Natural| usize::try_from(number.0).unwrap_or(usize::MAX);
-        let wish = RefreshWish {
+        let requirements = RefreshRequirements {
             slots: small(slots),
             depth: small(depth),
             precision_bits: precision,
             max_keys: Some(small(max_keys)),
         };
-        let json = long(py, progress, "planning", move |_| Ok(RefreshPlan::choose(&wish)?.spec().to_json()))?;
+        let json = long(py, progress, "planning", move |_| Ok(RefreshPlan::choose(&requirements)?.spec().to_json()))?;
         let setting = quick(py, || Setting::from_state(&state(&[("ckks", json)])))?;
         Ok(Self { setting })
     }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use windlass::wire::hex;
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Answer, Contents, KeyChange, OprfKey, Plan, Wish};
+use windlass_retrieval::{Answer, Contents, KeyChange, OprfKey, Plan, TableRequirements};
 
 use crate::error::plain;
 use crate::natural::Natural;
@@ -55,19 +55,19 @@ impl PyTable {
     fn make(
         py: Python<'_>,
         source: Source,
-        wish: Wish,
+        requirements: TableRequirements,
         (like, oprf): (Option<Vec<u8>>, Option<OprfKey>),
         directory: Option<PathBuf>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let place = directory.clone();
-        if like.is_some() && wish != Wish::default() {
+        if like.is_some() && requirements != TableRequirements::default() {
             let given = [
-                ("room", wish.room.is_some()),
-                ("most_keys", wish.keys.is_some()),
-                ("most_query", wish.query.is_some()),
-                ("most_answer", wish.answer.is_some()),
-                ("tag_bits", wish.tag_bits.is_some()),
+                ("room", requirements.room.is_some()),
+                ("most_keys", requirements.keys.is_some()),
+                ("most_query", requirements.query.is_some()),
+                ("most_answer", requirements.answer.is_some()),
+                ("tag_bits", requirements.tag_bits.is_some()),
             ];
             let names: Vec<&str> = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
             let message =
@@ -78,7 +78,7 @@ impl PyTable {
         let like = like.map_err(|error| raise_table(py, error))?.map(|(schema, _)| schema);
         let made = long(py, progress, "table", move |ticker| {
             let observer = |done, count| ticker.tell(done, count);
-            Ok(Version::prepare(&source, &wish, (like.as_ref(), oprf.as_ref()), place.as_deref(), &observer))
+            Ok(Version::prepare(&source, &requirements, (like.as_ref(), oprf.as_ref()), place.as_deref(), &observer))
         })?;
         let version = made.map_err(|error| raise_table(py, error))?;
         Ok(Self { current: RwLock::new(Arc::new(version)), directory })
@@ -216,7 +216,7 @@ impl PyTable {
     fn __str__(&self) -> String {
         let by = if self.is_keyed() { "key" } else { "number" };
         let place = self.directory.as_ref().map_or("in memory".to_owned(), |place| format!("in {}", place.display()));
-        let (rows, bytes) = (self.__len__(), retrieval::size(self.nbytes()));
+        let (rows, bytes) = (self.__len__(), retrieval::format_bytes(self.nbytes()));
         format!("table of {rows} rows by {by}, {bytes} prepared, {place}")
     }
 

@@ -12,7 +12,7 @@ use crate::natural::Natural;
 use crate::runtime::long;
 use crate::table_errors::raise_table;
 use crate::table_oprf::{PyOprfKey, oprf_key_of};
-use crate::table_plan::{refuse_tag_bits, wish};
+use crate::table_plan::{refuse_tag_bits, requirements};
 use crate::table_rows::{Source, items_of, rows_of, with_columns};
 use crate::table_version::Version;
 
@@ -69,8 +69,8 @@ impl PyTable {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let source = Source { keys: None, rows: rows_of(rows)?, fields: Vec::new(), key: None };
-        let wish = wish([most_keys, most_query, most_answer], room, None);
-        Self::make(class.py(), source, wish, (like, None), directory, progress)
+        let requirements = requirements([most_keys, most_query, most_answer], room, None);
+        Self::make(class.py(), source, requirements, (like, None), directory, progress)
     }
 
     /// Prepares a table whose rows have keys. The keys are not published.
@@ -129,8 +129,8 @@ impl PyTable {
     ) -> PyResult<Self> {
         let (keys, rows) = items_of(items)?;
         let source = Source { keys: Some(keys), rows, fields: Vec::new(), key: None };
-        let wish = wish([most_keys, most_query, most_answer], room, tag_bits);
-        Self::make(class.py(), source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
+        let requirements = requirements([most_keys, most_query, most_answer], room, tag_bits);
+        Self::make(class.py(), source, requirements, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
     /// Prepares a table from any source that pyarrow reads.
@@ -202,8 +202,8 @@ impl PyTable {
         refuse_tag_bits(py, key.is_some(), tag_bits)?;
         let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
         let source = with_columns(&cells, key)?;
-        let wish = wish([most_keys, most_query, most_answer], room, tag_bits);
-        Self::make(py, source, wish, (like, oprf_key_of(oprf_key)), directory, progress)
+        let requirements = requirements([most_keys, most_query, most_answer], room, tag_bits);
+        Self::make(py, source, requirements, (like, oprf_key_of(oprf_key)), directory, progress)
     }
 
     /// Opens a table in a directory that this package or the command line made.

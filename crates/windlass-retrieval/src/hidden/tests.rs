@@ -13,10 +13,10 @@ use crate::keywords::{Entry, Keywords, read_bin};
 use crate::mask::Mask;
 use crate::oprf::Blinding;
 use crate::portions::Portions;
+use crate::requirements::{RowStatistics, TableRequirements};
 use crate::schema::Contents;
 use crate::setting::{N, Setting};
 use crate::table::{pairs_of_segment, unobserved};
-use crate::wish::{RowStatistics, Wish};
 
 fn key() -> OprfKey {
     OprfKey::from_bytes([7; 32]).unwrap()
@@ -29,7 +29,8 @@ fn rows(count: usize) -> Vec<(String, String)> {
 /// A schema for so many rows of at most 30 bytes, in so many bins.
 fn schema(count: usize, choices: usize, bins: usize) -> Schema {
     let statistics = RowStatistics { count, longest: 30, fixed: false, total: 30 * count as u64 };
-    let mut schema = Plan::hidden(statistics, &key().public(), "5eed", 1.0, &Wish::default()).unwrap().schema;
+    let mut schema =
+        Plan::hidden(statistics, &key().public(), "5eed", 1.0, &TableRequirements::default()).unwrap().schema;
     let setting = Setting::new(schema.shape.moduli).unwrap();
     let shape = &mut schema.shape;
     (shape.rows, shape.columns, shape.selections, shape.gadget.digits) = (1, bins, choices, 2);
@@ -130,7 +131,8 @@ fn fake_bins(schema: &Schema, count: usize) -> (BTreeSet<u128>, Vec<Vec<Entry>>)
         rng.fill_bytes(&mut bytes);
         bytes
     };
-    let rows: Vec<(Vec<u8>, Vec<u8>)> = (0..count).map(|_| (random(OUTPUT), random(oprf.sealed_bytes()))).collect();
+    let rows: Vec<(Vec<u8>, Vec<u8>)> =
+        (0..count).map(|_| (random(OUTPUT_BYTES), random(oprf.sealed_bytes()))).collect();
     let keywords = keywords(schema);
     let tags = rows.iter().map(|(output, _)| keywords.tag(output, 0)).collect();
     let padding = Padding::of(oprf, &key(), &schema.hash());
@@ -201,7 +203,7 @@ fn tables_of_one_key_have_nothing_in_common() {
     let common: BTreeSet<_> = first.intersection(&renamed).cloned().collect();
     assert!(common == tags, "{} parts in common, {} tags", common.len(), tags.len());
     assert_eq!(first.intersection(&reseeded).count(), 0);
-    let output = [5; OUTPUT];
+    let output = [5; OUTPUT_BYTES];
     let [ours, theirs] = [[1; 32], [2; 32]].map(|table| Sealing::new(known.oprf.as_ref().unwrap(), table));
     let sealed = ours.seal(&output, b"key", b"row").unwrap();
     assert_eq!(ours.open(&output, &sealed), Some(b"row".to_vec()));
@@ -238,7 +240,7 @@ fn a_change_touches_the_entries_of_its_rows_alone() {
 #[test]
 fn another_number_of_rows_than_of_keys_is_refused() {
     let schema = schema(10, 1, 2);
-    let hidden = HiddenKeys::new(&schema, vec![[1; OUTPUT]; 2]).unwrap();
+    let hidden = HiddenKeys::new(&schema, vec![[1; OUTPUT_BYTES]; 2]).unwrap();
     for got in [0, 1, 3] {
         let told = hidden.open(vec![None; got]).unwrap_err();
         assert_eq!(told, Error::Mismatch { what: "the list of sealed rows", got, expected: 2 });

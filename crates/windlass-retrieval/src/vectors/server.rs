@@ -8,7 +8,7 @@ use super::shape::SearchShape;
 use super::table::VectorTable;
 use crate::answer::Part;
 use crate::error::{Error, Result};
-use crate::evaluate::TOGETHER;
+use crate::evaluate::SELECTIONS_PER_PASS;
 use crate::expand::expand;
 use crate::query::Seeded;
 use crate::query_name::QueryName;
@@ -120,7 +120,7 @@ impl SearchServer {
             .flat_map(|(number, (_, query))| query.vectors.iter().map(move |vector| (number, vector)))
             .collect();
         let each = self.shape().columns() * 2 * PRIMES * N * size_of::<u64>();
-        for group in all.chunks((HELD / each).clamp(1, TOGETHER)) {
+        for group in all.chunks((HELD / each).clamp(1, SELECTIONS_PER_PASS)) {
             let tile = |(number, vector): &(usize, &Vec<Seeded>)| self.tile(queries[*number].0, vector);
             let tiles = group.iter().map(tile).collect::<Result<Vec<Tile>>>()?;
             for ((number, _), scores) in group.iter().zip(self.scan(&tiles)?) {

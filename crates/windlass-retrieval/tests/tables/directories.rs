@@ -193,8 +193,8 @@ fn manifests_that_nobody_writes_are_bad_files_and_change_nothing() {
 fn readers_keep_their_version_while_rows_change() {
     let dir = tempfile::tempdir().unwrap();
     let some = rows(&[10, 0, 40, 40]);
-    let wish = Wish { room: Some(8), ..Wish::default() };
-    let plan = Plan::rows(RowStatistics::of(&some).unwrap(), &wish).unwrap();
+    let requirements = TableRequirements { room: Some(8), ..TableRequirements::default() };
+    let plan = Plan::rows(RowStatistics::of(&some).unwrap(), &requirements).unwrap();
     let before = Table::create_rows(dir.path(), &plan.schema, &some, &unobserved).unwrap();
     let asker = Asker::of(&before);
     let changes = [RowChange::Append(b"new".to_vec()), RowChange::Set(0, b"other".to_vec()), RowChange::Clear(2)];
@@ -253,7 +253,9 @@ fn a_plan_that_proves_too_small_is_not_kept() {
     let dir = tempfile::tempdir().unwrap();
     let rows = keyed(&rows(&[3000; 40]));
     let values: Vec<&Vec<u8>> = rows.iter().map(|(_, row)| row).collect();
-    let plan = |slack| Plan::keywords(RowStatistics::of(&values).unwrap(), "ab", slack, &Wish::default()).unwrap();
+    let plan = |slack| {
+        Plan::keywords(RowStatistics::of(&values).unwrap(), "ab", slack, &TableRequirements::default()).unwrap()
+    };
     let create = |slack| Table::create_keywords(dir.path(), &plan(slack).schema, &rows, &unobserved);
     assert!(matches!(create(0.5), Err(Error::Full { .. })));
     let table = create(1.2).unwrap();

@@ -49,7 +49,7 @@ fn rows(lengths: &[usize]) -> Vec<Vec<u8>> {
 }
 
 fn plan_of(rows: &[Vec<u8>]) -> Plan {
-    Plan::rows(RowStatistics::of(rows).unwrap(), &Wish::default()).unwrap()
+    Plan::rows(RowStatistics::of(rows).unwrap(), &TableRequirements::default()).unwrap()
 }
 
 fn keyed(rows: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>)> {
@@ -58,8 +58,8 @@ fn keyed(rows: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>)> {
 
 fn plan_of_keys(rows: &[(Vec<u8>, Vec<u8>)], room: usize) -> Plan {
     let values: Vec<&Vec<u8>> = rows.iter().map(|(_, row)| row).collect();
-    let wish = Wish { room: Some(room), ..Wish::default() };
-    Plan::keywords(RowStatistics::of(&values).unwrap(), "00ff", 1.1, &wish).unwrap()
+    let requirements = TableRequirements { room: Some(room), ..TableRequirements::default() };
+    Plan::keywords(RowStatistics::of(&values).unwrap(), "00ff", 1.1, &requirements).unwrap()
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn what_cannot_be_is_refused() {
     assert!(matches!(RowStatistics::of::<Vec<u8>>(&[]), Err(Error::Empty)));
     let twice = [(b"a", b"1"), (b"b", b"2"), (b"a", b"3")];
     let values: Vec<Vec<u8>> = twice.iter().map(|(_, row)| row.to_vec()).collect();
-    let plan = Plan::keywords(RowStatistics::of(&values).unwrap(), "00", 1.0, &Wish::default()).unwrap();
+    let plan = Plan::keywords(RowStatistics::of(&values).unwrap(), "00", 1.0, &TableRequirements::default()).unwrap();
     assert!(matches!(Table::of_keywords(&plan, &twice, &unobserved), Err(Error::DuplicateKey { key }) if key == "a"));
     let stopped = Table::of_rows(&plan_of(&some), &some, &|_, _| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(Error::Cancelled)));
@@ -263,9 +263,12 @@ fn plans_of_tables_that_cannot_be_are_refused() {
     let statistics = |count, longest| RowStatistics { count, longest, fixed: true, total: 1 << 40 };
     for (count, longest) in [(usize::MAX, 1), (10_usize.pow(15), 8), (3, usize::MAX / 4), (1, 1 << 40)] {
         let rows = statistics(count, longest);
-        assert!(matches!(Plan::rows(rows, &Wish::default()), Err(Error::NoPlan { .. })), "{count} x {longest}");
-        assert!(matches!(Plan::keywords(rows, "0", 1.0, &Wish::default()), Err(Error::NoPlan { .. })));
+        assert!(
+            matches!(Plan::rows(rows, &TableRequirements::default()), Err(Error::NoPlan { .. })),
+            "{count} x {longest}"
+        );
+        assert!(matches!(Plan::keywords(rows, "0", 1.0, &TableRequirements::default()), Err(Error::NoPlan { .. })));
     }
-    let wish = Wish { room: Some(usize::MAX), ..Wish::default() };
-    assert!(matches!(Plan::keywords(statistics(5, 5), "0", 1.0, &wish), Err(Error::NoPlan { .. })));
+    let requirements = TableRequirements { room: Some(usize::MAX), ..TableRequirements::default() };
+    assert!(matches!(Plan::keywords(statistics(5, 5), "0", 1.0, &requirements), Err(Error::NoPlan { .. })));
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use windlass::wire::hex;
-use windlass_retrieval::size;
+use windlass_retrieval::format_bytes;
 use windlass_secrets::KeepArgs;
 use windlass_service::client::{Access, AskError, Asker, Remote, Result, SECURE_BITS, State, Token, Wanted};
 
@@ -168,7 +168,7 @@ fn run(args: &Args) -> Result<bool> {
             let _ = writeln!(
                 std::io::stderr(),
                 "the query has {}, since the longest row of the table has {} portions; with --portions the first portion is asked for alone, so that the query can be shorter, but the service learns about how long the row is",
-                size(query.len() as u64),
+                format_bytes(query.len() as u64),
                 asker.table().portions()
             );
         }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::wire::{OVERHEAD, from_bytes, hex, sha256, to_bytes};
-use windlass_retrieval::{Answer, Blinding, Client, HiddenKeys, OUTPUT, Schema, TableContext, Wanted, decode_record};
+use windlass_retrieval::{
+    Answer, Blinding, Client, HiddenKeys, OUTPUT_BYTES, Schema, TableContext, Wanted, decode_record,
+};
 
 use super::error::{AskError, Result};
 use super::http::{Remote, Response};
@@ -202,7 +204,7 @@ impl Asker {
     }
 
     /// What stands for keys in a table that hides them; none in one that does not.
-    fn hide(&mut self, wanted: &Wanted) -> Result<Option<Vec<[u8; OUTPUT]>>> {
+    fn hide(&mut self, wanted: &Wanted) -> Result<Option<Vec<[u8; OUTPUT_BYTES]>>> {
         let Wanted::Keys(keys) = wanted else { return Ok(None) };
         if self.table().oprf.is_none() || keys.is_empty() {
             return Ok(None);

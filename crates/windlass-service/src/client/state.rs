@@ -265,12 +265,13 @@ fn kept(path: &Path, written: windlass::Result<u64>) -> Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use windlass_retrieval::{Plan, RowStatistics, Wish};
+    use windlass_retrieval::{Plan, RowStatistics, TableRequirements};
 
     use super::*;
 
     fn schema(bytes: usize) -> (Schema, Arc<Setting>) {
-        let plan = Plan::rows(RowStatistics::of(&vec![vec![1u8; bytes]; 9]).unwrap(), &Wish::default()).unwrap();
+        let plan =
+            Plan::rows(RowStatistics::of(&vec![vec![1u8; bytes]; 9]).unwrap(), &TableRequirements::default()).unwrap();
         Schema::from_json(&plan.schema.to_json()).unwrap()
     }
 

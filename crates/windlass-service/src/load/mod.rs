@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use windlass_retrieval::{Plan, RowStatistics, Table, Wish, unobserved};
+use windlass_retrieval::{Plan, RowStatistics, Table, TableRequirements, unobserved};
 
 use crate::client::Result;
 use ledger::Ledger;
@@ -61,8 +61,9 @@ pub fn run(plot: &Plot) -> Result<Report> {
 fn prepare(plot: &Plot, ledger: &Ledger, place: &Path) -> Result<(u64, u64)> {
     let entries: Vec<(String, String)> = (0..plot.rows).map(|k| (ledger.key(k), ledger.row(k, 0))).collect();
     let rows: Vec<&String> = entries.iter().map(|(_, row)| row).collect();
-    let wish = Wish { room: Some(plot.rows + plot.rows / 4 + 100), ..Wish::default() };
-    let plan = Plan::keywords(RowStatistics::of(&rows)?, "5eed", 1.2, &wish)?;
+    let requirements =
+        TableRequirements { room: Some(plot.rows + plot.rows / 4 + 100), ..TableRequirements::default() };
+    let plan = Plan::keywords(RowStatistics::of(&rows)?, "5eed", 1.2, &requirements)?;
     let table = Table::create_keywords(place, &plan.schema, &entries, &unobserved)?;
     let shape = &table.schema().shape;
     let keys = shape.elements().len() as u64 + u64::from(shape.selectors() > 0);

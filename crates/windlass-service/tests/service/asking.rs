@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use windlass_retrieval::{Plan, RowStatistics, Table, Wish, encode_record, unobserved};
+use windlass_retrieval::{Plan, RowStatistics, Table, TableRequirements, encode_record, unobserved};
 use windlass_service::client::Wanted;
 
 use crate::common::{Running, ask, asking, entries, eventually, numbered_table, refusal, text};
@@ -348,7 +348,7 @@ fn rows_are_found_by_number_and_fields_have_names() {
     let dir = tempfile::tempdir().unwrap();
     let rows: Vec<Vec<u8>> =
         [["Lisbon", "\u{1b}[2Jlow"], ["Porto", "high"]].iter().map(|cells| encode_record(cells)).collect();
-    let mut schema = Plan::rows(RowStatistics::of(&rows).unwrap(), &Wish::default()).unwrap().schema;
+    let mut schema = Plan::rows(RowStatistics::of(&rows).unwrap(), &TableRequirements::default()).unwrap().schema;
     schema.fields = vec!["city".into(), "tide".into()];
     Table::create_rows(&dir.path().join("table"), &schema, &rows, &unobserved).unwrap();
     let service = Running::at(dir, "");

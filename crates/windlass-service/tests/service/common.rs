@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use windlass_retrieval::{Client, Plan, RowStatistics, Table, Wish, unobserved};
+use windlass_retrieval::{Client, Plan, RowStatistics, Table, TableRequirements, unobserved};
 use windlass_service::client::{AskError, Asker, Remote};
 
 /// Rows by key: `key 0` .. `key N−1`.
@@ -19,14 +19,14 @@ pub fn entries(count: usize, tag: &str) -> Vec<(String, String)> {
 /// A table by key, with room for more.
 pub fn keyed_table(dir: &Path, entries: &[(String, String)]) -> Table {
     let rows: Vec<&String> = entries.iter().map(|(_, row)| row).collect();
-    let wish = Wish { room: Some(2 * rows.len()), ..Wish::default() };
-    let plan = Plan::keywords(RowStatistics::of(&rows).unwrap(), "5eed", 1.2, &wish).unwrap();
+    let requirements = TableRequirements { room: Some(2 * rows.len()), ..TableRequirements::default() };
+    let plan = Plan::keywords(RowStatistics::of(&rows).unwrap(), "5eed", 1.2, &requirements).unwrap();
     Table::create_keywords(dir, &plan.schema, entries, &unobserved).unwrap()
 }
 
 /// A table by number.
 pub fn numbered_table(dir: &Path, rows: &[String]) -> Table {
-    let plan = Plan::rows(RowStatistics::of(rows).unwrap(), &Wish::default()).unwrap();
+    let plan = Plan::rows(RowStatistics::of(rows).unwrap(), &TableRequirements::default()).unwrap();
     Table::create_rows(dir, &plan.schema, rows, &unobserved).unwrap()
 }
 

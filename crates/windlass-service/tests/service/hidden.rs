@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use windlass_retrieval::{KeyChange, OprfKey, Plan, RowStatistics, Table, Wanted, Wish, unobserved};
+use windlass_retrieval::{KeyChange, OprfKey, Plan, RowStatistics, Table, TableRequirements, Wanted, unobserved};
 
 use crate::common::{Running, entries, eventually, refusal, text};
 
@@ -11,8 +11,8 @@ fn hidden_table(dir: &Path, rows: &[(String, String)]) {
     let key = OprfKey::generate().unwrap();
     key.save(&dir.join("oprf.key")).unwrap();
     let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
-    let wish = Wish { room: Some(2 * rows.len()), ..Wish::default() };
-    let plan = Plan::hidden(RowStatistics::of(&values).unwrap(), &key.public(), "5eed", 1.2, &wish).unwrap();
+    let requirements = TableRequirements { room: Some(2 * rows.len()), ..TableRequirements::default() };
+    let plan = Plan::hidden(RowStatistics::of(&values).unwrap(), &key.public(), "5eed", 1.2, &requirements).unwrap();
     Table::create_hidden(&dir.join("table"), &plan.schema, rows, &key, &unobserved).unwrap();
 }
 

@@ -9,7 +9,7 @@ use windlass_rlwe::SecretRng;
 use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey};
 
 use super::approximate_refreshers::ApproximateRefreshers;
-use super::needs::{KeyLevel, KeyRequests, same_bootstrapping};
+use super::needs::{KeyLevel, KeyRequest, same_bootstrapping};
 use super::refreshers::{MockRefreshers, Refreshers};
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
@@ -84,7 +84,7 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     fn generate(
         setting: &Self::Setting,
         secret: &Self::Secret,
-        requests: &KeyRequests,
+        requests: &KeyRequest,
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Self::Engine, Self::Refreshers)>;
@@ -147,7 +147,7 @@ impl Family for Exact {
     fn generate(
         setting: &ExactSetting,
         secret: &Arc<SecretKey>,
-        requests: &KeyRequests,
+        requests: &KeyRequest,
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Engine, Arc<Refreshers>)> {
@@ -171,7 +171,7 @@ impl Family for Exact {
 }
 
 /// Refuses refreshes of CKKS in a context of exact integers. Errors: [`Error::ContextMismatch`].
-fn check_schemes(requests: &KeyRequests) -> Result<()> {
+fn check_schemes(requests: &KeyRequest) -> Result<()> {
     if requests.refreshes.is_empty() {
         return Ok(());
     }
@@ -237,7 +237,7 @@ impl Family for Approximate {
     fn generate(
         setting: &ApproximateSetting,
         secret: &Arc<SecretKey>,
-        requests: &KeyRequests,
+        requests: &KeyRequest,
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(ckks::Engine, Arc<ApproximateRefreshers>)> {
@@ -312,7 +312,7 @@ impl Family for Mock {
     fn generate(
         setting: &ExactSetting,
         (): &(),
-        requests: &KeyRequests,
+        requests: &KeyRequest,
         _: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Clear, MockRefreshers)> {
@@ -338,7 +338,7 @@ fn galois_level(keys: &EvaluationKeys, t: u64) -> Option<usize> {
 fn evaluation_keys(
     (context, top): (&Arc<RlweContext>, usize),
     secret: &SecretKey,
-    requests: &KeyRequests,
+    requests: &KeyRequest,
     rng: &mut SecretRng,
     made: &mut dyn FnMut() -> Result<()>,
 ) -> Result<EvaluationKeys> {

@@ -11,7 +11,7 @@ use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey, SecretRng
 use super::client::Client;
 use super::context::Context;
 use super::family::{Approximate, Family, approximate_keys, exact_keys};
-use super::needs::{KeyRequests, NeedsKeys};
+use super::needs::{KeyRequest, NeedsKeys};
 use super::server::Server;
 use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
@@ -97,7 +97,7 @@ fn make_server<F: Family>(
     rng: &mut SecretRng,
     observe: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Server<F>> {
-    let requests = KeyRequests::of(needs);
+    let requests = KeyRequest::union(needs);
     let (count, mut done) = (requests.count(), 0);
     let mut made = || {
         done += 1;

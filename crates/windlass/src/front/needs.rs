@@ -115,16 +115,36 @@ impl KeyRequest {
         self
     }
 
-    /// The keys of both, each for the higher of its levels. The name is that of the first.
+    /// The keys of both, each for the higher of its levels; a bootstrapping or a refresh that both name is
+    /// there once. The name is that of the first.
     pub fn and(mut self, other: Self) -> Self {
         for (element, level) in other.galois {
             let highest = self.galois.entry(element).or_insert(level);
             *highest = level.max(*highest);
         }
         self.relinearisation = self.relinearisation.max(other.relinearisation);
-        self.bootstrapping.extend(other.bootstrapping);
-        self.refreshes.extend(other.refreshes);
+        for plan in other.bootstrapping {
+            if !self.bootstrapping.iter().any(|own| same_bootstrapping(own, &plan)) {
+                self.bootstrapping.push(plan);
+            }
+        }
+        for plan in other.refreshes {
+            if !self.refreshes.iter().any(|own| own.spec() == plan.spec()) {
+                self.refreshes.push(plan);
+            }
+        }
         self
+    }
+
+    /// The keys of all of these, each for the highest level that any of them names.
+    pub(crate) fn union(needs: &[&dyn NeedsKeys]) -> Self {
+        needs.iter().map(|need| need.key_request()).fold(Self::none("circuits"), Self::and)
+    }
+
+    /// The number of keys; those of one bootstrapping or refresh count as one.
+    pub(crate) fn count(&self) -> usize {
+        let products = usize::from(self.relinearisation.is_some());
+        self.galois.len() + products + self.bootstrapping.len() + self.refreshes.len()
     }
 
     /// The same keys for ciphertexts of at most this level. They take less memory. The keys of a refresh of
@@ -345,45 +365,4 @@ impl NeedsKeys for Arc<RefreshPlan> {
 pub(super) fn same_bootstrapping(a: &Arc<BootstrapPlan>, b: &Arc<BootstrapPlan>) -> bool {
     let place = |plan: &BootstrapPlan| (plan.params().id(), plan.message_ring().modulus());
     Arc::ptr_eq(a, b) || (place(a) == place(b) && a.spec() == b.spec())
-}
-
-/// The union of requests. Each key gets the highest level that any request names.
-#[derive(Debug, Clone, Default)]
-pub struct KeyRequests {
-    pub(crate) galois: BTreeMap<u64, KeyLevel>,
-    pub(crate) relinearisation: Option<KeyLevel>,
-    pub(crate) bootstrapping: Vec<Arc<BootstrapPlan>>,
-    pub(crate) refreshes: Vec<Arc<RefreshPlan>>,
-}
-
-impl KeyRequests {
-    pub(crate) fn of(needs: &[&dyn NeedsKeys]) -> Self {
-        let mut all = Self::default();
-        for request in needs.iter().map(|need| need.key_request()) {
-            for (element, level) in request.galois {
-                let highest = all.galois.entry(element).or_insert(level);
-                *highest = level.max(*highest);
-            }
-            all.relinearisation = all.relinearisation.max(request.relinearisation);
-            for plan in request.refreshes {
-                if !all.refreshes.iter().any(|own| own.spec() == plan.spec()) {
-                    all.refreshes.push(plan);
-                }
-            }
-            for plan in request.bootstrapping {
-                if !all.bootstrapping.iter().any(|own| same_bootstrapping(own, &plan)) {
-                    all.bootstrapping.push(plan);
-                }
-            }
-        }
-        all
-    }
-
-    /// The number of keys; those of one bootstrapping count as one.
-    pub(crate) fn count(&self) -> usize {
-        self.galois.len()
-            + usize::from(self.relinearisation.is_some())
-            + self.bootstrapping.len()
-            + self.refreshes.len()
-    }
 }

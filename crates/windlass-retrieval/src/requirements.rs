@@ -7,7 +7,7 @@ use crate::keywords::{LONG_TAG, TAG};
 
 /// What a plan must keep to; None is no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Wish {
+pub struct TableRequirements {
     /// Most bytes of a client's evaluation keys.
     pub keys: Option<u64>,
     /// Most bytes of the query for one row.
@@ -24,7 +24,7 @@ pub struct Wish {
     pub tag_bits: Option<u32>,
 }
 
-impl Wish {
+impl TableRequirements {
     /// Bytes of a tag.
     ///
     /// # Errors
