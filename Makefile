@@ -108,7 +108,7 @@ python: setup $(VENV)/made
 	$(IN_VENV) pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/test-wheels/*.whl
 	$(IN_VENV) mypy python/windlass python/tests
 	$(IN_VENV) python -m mypy.stubtest windlass._windlass --allowlist python/tests/stubtest-allowlist.txt
-	$(IN_VENV) WINDLASS_CLI=$(CURDIR)/target/debug/windlass pytest $(PYTEST_OPTIONS)
+	$(IN_VENV) WINDLASS_CLI=$(CURDIR)/target/debug/windlass pytest --numprocesses 2 --dist loadfile $(PYTEST_OPTIONS)
 
 # The linker of zig links against the C library of old systems.
 wheel: setup $(VENV)/made

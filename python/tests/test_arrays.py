@@ -279,7 +279,9 @@ def test_ragged_lists(toy: World, reals: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "values", ["text", [None], object(), [2**200], np.array([1.0], dtype=object)], ids=_without_address
+    "values",
+    ["text", [None], object(), [2**200], np.array([1.0], dtype=object)],
+    ids=_without_address,
 )
 def test_what_is_no_array_of_numbers(reals: World, values: Any) -> None:
     with pytest.raises(wl.DTypeError):

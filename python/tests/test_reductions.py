@@ -269,7 +269,7 @@ def test_a_long_row_is_centred(real: World, rng: np.random.Generator) -> None:
 
 
 def test_variances(real: World, rng: np.random.Generator) -> None:
-    for shape in [(7,), (3, 1), (2, 3)]:
+    for shape in [(7,), (2, 3)]:
         values = 0.7 + 0.1 * some(real, rng, shape)
         x = real.encrypt(values)
         for axis in axes_of(len(shape), few=True):

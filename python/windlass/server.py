@@ -142,8 +142,7 @@ class TableServer:
         self._gate = Gate(listed(tokens), whole_quota(quota))
         if quota is not None and quota < table.portions:
             log.warning(
-                "a query for one whole row takes %d portions, more than the quota of a minute "
-                "has",
+                "a query for one whole row takes %d portions, more than the quota of a minute has",
                 table.portions,
             )
         self._looked, self._look = time.monotonic(), threading.Lock()
