@@ -1,5 +1,7 @@
 //! `windlass-bench`: measurements of every layer, verified before they are timed.
 
+#![forbid(unsafe_code)]
+
 mod bootstrap;
 mod linear;
 mod lookup;

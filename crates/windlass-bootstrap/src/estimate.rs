@@ -74,8 +74,10 @@ impl BootstrapPlan {
     /// linear maps, and a key switch and two modulus switches for each product of the digit
     /// removal, times what one transform of a row takes here and now.
     ///
-    /// Cost: the transform tables of one prime, and some transforms. Errors: those of building
-    /// them.
+    /// Cost: the transform tables of one prime, and some transforms.
+    ///
+    /// # Errors
+    /// Those of building them.
     pub fn estimated_seconds(&self) -> Result<f64> {
         let ring = Ring::new(Arc::clone(self.params().shape()), &self.params().q_primes()[..1], Isa::best())?;
         Ok(self.price() * CostModel::transform_milliseconds(&ring) / 1000.0)

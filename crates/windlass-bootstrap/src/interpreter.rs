@@ -188,7 +188,8 @@ pub(super) type Ct<M> = <<M as Machine>::On as Arithmetic>::Ciphertext;
 
 /// Runs steps on one ciphertext.
 ///
-/// Errors: those of the machine.
+/// # Errors
+/// Those of the machine.
 pub(super) fn run<M: Machine>(machine: &mut M, steps: &[PipelineStep], x: Ct<M>) -> Result<Ct<M>> {
     Ok(run_all(machine, steps, vec![x])?.swap_remove(0))
 }
@@ -218,7 +219,8 @@ pub(super) fn run_apart<M: Machine>(
 
 /// Runs steps on ciphertexts that are held together.
 ///
-/// Errors: those of the machine.
+/// # Errors
+/// Those of the machine.
 pub(super) fn run_all<M: Machine>(
     machine: &mut M,
     steps: &[PipelineStep],

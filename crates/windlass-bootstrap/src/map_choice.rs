@@ -43,7 +43,8 @@ impl FromStr for MapChoice {
 
     /// The name of a [`Strategy`].
     ///
-    /// Errors: [`Error::UnknownName`].
+    /// # Errors
+    /// [`Error::UnknownName`].
     fn from_str(text: &str) -> Result<Self> {
         text.parse::<Strategy>().map(Self::from).map_err(|error| match error {
             Error::UnknownName { given, known, .. } => {

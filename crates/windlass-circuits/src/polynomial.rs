@@ -320,14 +320,18 @@ fn closed(wanted: BTreeSet<usize>) -> BTreeSet<usize> {
     all
 }
 
-/// The sum of one or more ciphertexts. Errors: [`Error::ShapeMismatch`] for an empty list.
+/// The sum of one or more ciphertexts.
+///
+/// # Errors
+/// [`Error::ShapeMismatch`] for an empty list.
 pub fn sum_of_many<E: Evaluator>(evaluator: &E, terms: &[E::Ciphertext]) -> Result<E::Ciphertext> {
     balanced(terms, &|a, b| evaluator.add(a, b))
 }
 
 /// The product of one or more ciphertexts, in a balanced tree of depth `⌈log2 count⌉`.
 ///
-/// Errors: [`Error::ShapeMismatch`] for an empty list.
+/// # Errors
+/// [`Error::ShapeMismatch`] for an empty list.
 pub fn product_of_many<E: Evaluator>(evaluator: &E, factors: &[E::Ciphertext]) -> Result<E::Ciphertext> {
     balanced(factors, &|a, b| evaluator.multiply(a, b))
 }

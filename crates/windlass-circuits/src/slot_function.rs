@@ -255,7 +255,10 @@ impl SlotFunction {
     }
 }
 
-/// Refuses slots that are not known to hold integers. Errors: [`Error::NotIntegers`].
+/// Refuses slots that are not known to hold integers.
+///
+/// # Errors
+/// [`Error::NotIntegers`].
 pub(crate) fn check_integers<'a, E: Switching + 'a>(
     circuit: &str,
     evaluator: &E,
@@ -267,7 +270,8 @@ pub(crate) fn check_integers<'a, E: Switching + 'a>(
     }
 }
 
-/// Errors: [`Error::Unplannable`] where r > 1.
+/// # Errors
+/// [`Error::Unplannable`] where r > 1.
 fn prime_modulus(ring: &SlotRing) -> Result<PrimePower> {
     let modulus = ring.modulus();
     if modulus.exponent() == 1 {

@@ -34,8 +34,9 @@ impl fmt::Debug for Mapping {
 impl Mapping {
     /// Maps all of a regular file that is open for reading.
     ///
-    /// Errors: `InvalidInput` for what is no regular file, `WouldBlock` while someone writes it,
-    /// and those of the system.
+    /// # Errors
+    /// `InvalidInput` for what is no regular file, `WouldBlock` while someone writes it, and those of the
+    /// system.
     pub fn of(file: File) -> io::Result<Self> {
         if !file.metadata()?.is_file() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "only regular files can be mapped"));

@@ -322,7 +322,8 @@ const LONGEST_BY_KEY: usize = 2_348_032;
 const LONGEST_BY_KEY_OF_LONG_TAG: usize = 2_339_840;
 const LONGEST_BY_NUMBER: usize = 9_437_180;
 
-/// Errors: [`Error::NoPlan`] for rows that are too long for every layout.
+/// # Errors
+/// [`Error::NoPlan`] for rows that are too long for every layout.
 fn check_length(rows: RowStatistics, tag_bytes: Option<usize>) -> Result<()> {
     let (most, by) = match tag_bytes {
         None => (LONGEST_BY_NUMBER, "number"),

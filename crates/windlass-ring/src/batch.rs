@@ -80,7 +80,10 @@ impl Poly<Eval> {
     /// Cost: one forward transform for each prime and polynomial, in the smaller ring that holds it
     /// if there is one, over the current threads. Memory meanwhile: the coefficients of those that
     /// are not periodic, a byte each where they are small, and a row of those whose values were
-    /// looked at. Errors: those of `coefficients`.
+    /// looked at.
+    ///
+    /// # Errors
+    /// Those of `coefficients`.
     pub fn evaluated_batch<T: Send, E: Send>(
         ring: &Arc<Ring>,
         basis: &Basis,

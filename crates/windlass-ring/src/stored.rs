@@ -86,7 +86,8 @@ impl Poly<Eval> {
 
     /// Writes polynomials over one basis as they are stored, piece by piece.
     ///
-    /// Errors: those of `write`.
+    /// # Errors
+    /// Those of `write`.
     pub fn store_batch<E>(polys: &[&dyn StoredRows], mut write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let Some(first) = polys.first() else { return Ok(()) };
         assert!(polys.iter().all(|poly| poly.basis() == first.basis()), "polynomials over one basis");

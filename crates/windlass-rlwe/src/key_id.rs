@@ -49,7 +49,8 @@ pub struct OtherKeyPair {
     pub right: KeyId,
 }
 
-/// Errors: [`OtherKeyPair`] unless the names are one.
+/// # Errors
+/// [`OtherKeyPair`] unless the names are one.
 pub fn check_same_keys(operation: &'static str, left: KeyId, right: KeyId) -> Result<(), OtherKeyPair> {
     if left == right { Ok(()) } else { Err(OtherKeyPair { operation, left, right }) }
 }

@@ -104,7 +104,8 @@ impl Limits {
         Self { note, ..self }
     }
 
-    /// Errors: [`OutOfRange`] for a number outside the bounds, and for NaN where there are any.
+    /// # Errors
+    /// [`OutOfRange`] for a number outside the bounds, and for NaN where there are any.
     pub fn check(self, what: &'static str, got: impl Into<Number>) -> Result<(), OutOfRange> {
         let got = got.into();
         let inside = self.least.is_none_or(|least| least <= got) && self.most.is_none_or(|most| got <= most);

@@ -126,8 +126,8 @@ impl SwitchingKey {
         Ok(Self::of_pairs(id, level, seed, pairs))
     }
 
-    /// Errors: [`RlweError::BadKey`] unless there are `each` polynomials of the level for each
-    /// digit.
+    /// # Errors
+    /// [`RlweError::BadKey`] unless there are `each` polynomials of the level for each digit.
     fn check_halves(context: &Context, level: usize, each: usize, halves: &[Poly<Eval>]) -> Result<(), RlweError> {
         let bad = Err(RlweError::BadKey { what: "switching key" });
         if level == 0 || level > context.top_level() {
@@ -192,8 +192,8 @@ impl SwitchingKey {
         [&self.b[skipped..], &self.a[skipped..]]
     }
 
-    /// Errors: [`RlweError::KeyLevelTooLow`] unless the key has all primes of this basis, that of
-    /// level `needed`.
+    /// # Errors
+    /// [`RlweError::KeyLevelTooLow`] unless the key has all primes of this basis, that of level `needed`.
     fn check_level(&self, needed: usize, basis: &Basis) -> Result<(), RlweError> {
         if self.level >= needed || self.b.first().is_some_and(|half| basis.without(half.basis()).is_empty()) {
             return Ok(());

@@ -326,7 +326,8 @@ impl From<RlweError> for Error {
     }
 }
 
-/// Errors: [`Error::OtherSlotOrder`] unless the hypercubes are the same.
+/// # Errors
+/// [`Error::OtherSlotOrder`] unless the hypercubes are the same.
 #[doc(hidden)]
 pub fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, right: &Arc<Hypercube>) -> Result<()> {
     if Arc::ptr_eq(left, right) || left == right {

@@ -36,12 +36,17 @@ pub trait Evaluator: Switching {
         self.prepare_at(constant, self.top_level())
     }
     /// As [`Evaluator::prepare`], but only for levels up to `level`. Size and cost are proportional
-    /// to the number of primes of `Q_level·P`. Errors: also [`crate::Error::OutOfRange`] if there
-    /// is no such level.
+    /// to the number of primes of `Q_level·P`.
+    ///
+    /// # Errors
+    /// Also [`crate::Error::OutOfRange`] if there is no such level.
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Self::Constant>;
     /// [`Evaluator::prepare_at`] for `count` constants, in parallel; `constant(k)` returns constant
     /// k. A scheme may store them in memory in this order, so it should be the order of their use.
-    /// The default prepares each separately. Errors: also those of `constant`.
+    /// The default prepares each separately.
+    ///
+    /// # Errors
+    /// Also those of `constant`.
     fn prepare_many(
         &self,
         count: usize,
@@ -83,8 +88,10 @@ pub trait Evaluator: Switching {
     /// after each division by p.
     fn exponent_of(&self, a: &Self::Ciphertext) -> u32;
     /// The same message modulo the smaller `p^exponent`. This is free. Use it to combine
-    /// ciphertexts that were divided by p a different number of times. Errors: also
-    /// [`crate::Error::OutOfRange`] if the exponent is 0 or larger than that of `a`.
+    /// ciphertexts that were divided by p a different number of times.
+    ///
+    /// # Errors
+    /// Also [`crate::Error::OutOfRange`] if the exponent is 0 or larger than that of `a`.
     fn reduce_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
     /// An element modulo the larger `p^exponent` that is congruent to `a` modulo its `p^e`. This is
     /// free and adds no noise. It is for circuits whose result does not depend on the multiple of
@@ -93,20 +100,23 @@ pub trait Evaluator: Switching {
     /// **Warning.** The multiple of `p^e` follows from the noise and is unspecified. It is an
     /// element of the whole ring even if `a` holds integers, so the result has no known content.
     ///
-    /// Errors: also [`crate::Error::OutOfRange`] if the exponent is smaller than that of `a` or
-    /// larger than r.
+    /// # Errors
+    /// Also [`crate::Error::OutOfRange`] if the exponent is smaller than that of `a` or larger than r.
     fn raise_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
     /// The same ciphertext with [`crate::Content::Integers`]. The circuit promises that every slot
     /// of its result is an integer, as in [`crate::schemes::Ciphertext::assume_integers`].
     fn declare_integers(&self, a: Self::Ciphertext) -> Self::Ciphertext;
     /// `p · a` modulo `p^{e+1}` for `a` modulo `p^e`: the inverse of [`Evaluator::divide_by_p`].
-    /// Errors: also [`crate::Error::OutOfRange`] for `e = r`.
+    ///
+    /// # Errors
+    /// Also [`crate::Error::OutOfRange`] for `e = r`.
     fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `a / p`, if the plaintext of `a` is a multiple of `p`. The exponent of the result's
     /// plaintext modulus is one less.
     ///
-    /// Errors: [`crate::Error::NotDivisible`] if the scheme can detect that the division is not
-    /// exact, or if `r = 1`.
+    /// # Errors
+    /// [`crate::Error::NotDivisible`] if the scheme can detect that the division is not exact, or if
+    /// `r = 1`.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
 
     /// `(..((x − s_0)/p − s_1)/p ..)/p` for sums s_i of values and products. Each division is as in
@@ -119,8 +129,9 @@ pub trait Evaluator: Switching {
     /// with non-zero weights may have different plaintext moduli; all are reduced modulo the
     /// smallest. A scheme may bring values to the level of the product once for all sums.
     ///
-    /// Errors: as [`Evaluator::divide_by_p`]; [`crate::Error::ShapeMismatch`] if a weight has no
-    /// value, or a factor is empty.
+    /// # Errors
+    /// As [`Evaluator::divide_by_p`]; [`crate::Error::ShapeMismatch`] if a weight has no value, or a factor
+    /// is empty.
     fn divided_product(&self, values: &[&Self::Ciphertext], product: &DividedProduct) -> Result<Self::Ciphertext> {
         divided_by_parts(self, values, product)
     }

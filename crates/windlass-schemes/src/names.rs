@@ -4,7 +4,8 @@ use crate::error::{Error, Result};
 
 /// The value with this name; `what` is chosen, in the singular.
 ///
-/// Errors: [`Error::UnknownName`], which lists the names.
+/// # Errors
+/// [`Error::UnknownName`], which lists the names.
 pub fn named<T: Copy>(list: &[(&str, T)], given: &str, what: &'static str) -> Result<T> {
     let found = list.iter().find(|(name, _)| *name == given);
     found.map(|&(_, value)| value).ok_or_else(|| unknown(list.iter().map(|(name, _)| *name), given, what))

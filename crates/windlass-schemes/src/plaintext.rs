@@ -55,7 +55,8 @@ impl Plaintext {
     /// Wraps `n` powerful-basis coefficients, each reduced modulo `p^r` first:
     /// [`Content::Elements`] if d > 1.
     ///
-    /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] if there are not exactly `n` of them.
     pub fn new(slot_ring: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
         let modulus = slot_ring.modulus();
         check_length("plaintext coefficients", slot_ring.n(), coefficients.len())?;
@@ -88,7 +89,8 @@ impl Plaintext {
     /// reduced modulo `p^r` and padded with zeros. The content is [`Content::Elements`] if d > 1,
     /// for any values.
     ///
-    /// Errors: [`Error::ShapeMismatch`] if there are more than ℓ·d coefficients.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] if there are more than ℓ·d coefficients.
     pub fn from_slots<T: Integer>(slot_ring: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
         let places = slot_ring.slots() * slot_ring.degree();
         let residues = padded_residues("slot coefficients (at most)", places, slot_ring.modulus(), values)?;
@@ -106,7 +108,8 @@ impl Plaintext {
     /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo
     /// `p^r`; zeros follow if there are fewer.
     ///
-    /// Errors: [`Error::ShapeMismatch`] for more than ℓ of them.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for more than ℓ of them.
     pub fn from_integers<T: Integer>(slot_ring: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
         let residues = padded_residues("slot values (at most)", slot_ring.slots(), slot_ring.modulus(), values)?;
         Ok(Self::wrap(slot_ring, slot_ring.encode_integers(&residues)?, Content::Integers))
@@ -117,7 +120,10 @@ impl Plaintext {
         self.slot_ring.decode(&self.coefficients).expect("the coefficients of a plaintext are canonical")
     }
 
-    /// The slots as integers: `[ℓ]`. Errors: [`Error::Ring`] if one of them is not an integer.
+    /// The slots as integers: `[ℓ]`.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] if one of them is not an integer.
     pub fn to_integers(&self) -> Result<Vec<u64>> {
         Ok(self.slot_ring.decode_integers(&self.coefficients)?)
     }
@@ -192,17 +198,26 @@ impl Plaintext {
         self.coefficients[0] == 1 && self.coefficients[1..].iter().all(|&c| c == 0)
     }
 
-    /// `a + b`. Errors: [`Error::ContextMismatch`].
+    /// `a + b`.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     pub fn add(&self, other: &Self) -> Result<Self> {
         self.combined(other, "sum of plaintexts", QuotientRing::add)
     }
 
-    /// `a − b`. Errors: [`Error::ContextMismatch`].
+    /// `a − b`.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     pub fn sub(&self, other: &Self) -> Result<Self> {
         self.combined(other, "difference of plaintexts", QuotientRing::sub)
     }
 
-    /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
+    /// `a · b` in `R/(p^r)`.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     pub fn multiply(&self, other: &Self) -> Result<Self> {
         other.check_ring(&self.slot_ring, "product of plaintexts")?;
         if self.is_one() {
@@ -225,7 +240,10 @@ impl Plaintext {
         Ok(Self::wrap(&self.slot_ring, coefficients, self.content.max(other.content)))
     }
 
-    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is not a unit modulo m.
+    /// `θ_t(a)`.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] if t is not a unit modulo m.
     pub fn automorphism(&self, t: u64) -> Result<Self> {
         if t == 1 {
             return Ok(self.clone());
@@ -266,7 +284,8 @@ fn same_order(a: &SlotRing, b: &SlotRing) -> bool {
     Arc::ptr_eq(a.hypercube(), b.hypercube()) || a.hypercube() == b.hypercube()
 }
 
-/// Errors: [`Error::ContextMismatch`] unless the rings are the same.
+/// # Errors
+/// [`Error::ContextMismatch`] unless the rings are the same.
 #[doc(hidden)]
 pub fn check_same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
     if same_ring(a, b) { Ok(()) } else { Err(other_rings(a, b, operation)) }

@@ -125,7 +125,10 @@ pub trait Switching: Arithmetic {
     /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP`, for each `a` of a list: automorphisms and
     /// products together. The outer list of the result goes by `a`, the inner one by row. `rows`
     /// holds pairs (j, constant); no row is empty. The default makes all images, then takes
-    /// [`Switching::dot_extended`]. Errors: also [`Error::OutOfRange`] for a j that is out of range.
+    /// [`Switching::dot_extended`].
+    ///
+    /// # Errors
+    /// Also [`Error::OutOfRange`] for a j that is out of range.
     fn dots_hoisted(
         &self,
         list: &[Self::Hoisted],
@@ -143,7 +146,10 @@ pub trait Switching: Arithmetic {
     /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
     fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
     /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is
-    /// empty. Errors: also [`Error::OutOfRange`] if j is out of range.
+    /// empty.
+    ///
+    /// # Errors
+    /// Also [`Error::OutOfRange`] if j is out of range.
     fn dot_extended(
         &self,
         inputs: &[&Self::Extended],

@@ -9,6 +9,6 @@ pub fn keep_memory_private() {
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// Nothing, where the system has no such wish.
+/// Does nothing on systems without it.
 #[cfg(not(target_os = "linux"))]
 pub fn keep_memory_private() {}

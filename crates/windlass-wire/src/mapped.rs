@@ -42,7 +42,10 @@ fn before_blocks(fields: usize) -> usize {
 }
 
 impl Body<'_> {
-    /// Writes the payload piece by piece. Errors: those of `write`.
+    /// Writes the payload piece by piece.
+    ///
+    /// # Errors
+    /// Those of `write`.
     pub fn write<E>(self, mut write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         let fields = self.fields.finish();
         write(&(fields.len() as u32).to_le_bytes())?;
@@ -127,7 +130,8 @@ impl Summed<'_> {
 
 /// Maps a container, if it is whole and what was expected; gives its key pair too.
 ///
-/// Errors: as [`open`], and [`WireError::Io`] for a file that cannot be mapped.
+/// # Errors
+/// As [`open`], and [`WireError::Io`] for a file that cannot be mapped.
 pub(super) fn map(path: &Path, expected: &Expected) -> Result<(KeyId, Arc<Mapping>), WireError> {
     let file = Arc::new(Mapping::of(File::open(path)?)?);
     let (key, _) = open(file.bytes(), expected)?;
@@ -137,7 +141,8 @@ pub(super) fn map(path: &Path, expected: &Expected) -> Result<(KeyId, Arc<Mappin
 /// A container in memory that another owner provides, if it is complete and as expected. Also
 /// returns its key pair.
 ///
-/// Errors: as [`open`].
+/// # Errors
+/// As [`open`].
 pub(super) fn share(memory: Arc<Mapping>, expected: &Expected) -> Result<(KeyId, Arc<Mapping>), WireError> {
     let (key, _) = open(memory.bytes(), expected)?;
     Ok((key, memory))

@@ -199,8 +199,9 @@ fn ephemeral(spec: &RefreshSpec, params: &RlweParams) -> (SecurityEstimate, f64)
     (security::indicative_security_bits(params.n(), log2_qp, secret), log2_qp)
 }
 
-/// Errors: [`BootstrapError::EphemeralKeyTooWeak`] below 128 bits, or outside of the tables, for a set
-/// that calls itself secure.
+/// # Errors
+/// [`BootstrapError::EphemeralKeyTooWeak`] below 128 bits, or outside of the tables, for a set that calls
+/// itself secure.
 fn check_ephemeral(spec: &RefreshSpec, params: &RlweParams) -> Result<()> {
     let (security, log2_qp) = ephemeral(spec, params);
     let base = params.log2_q(spec.to_ckks().base_prime_bits.len());

@@ -41,7 +41,8 @@ impl fmt::Display for FactorOrder {
 impl FromStr for FactorOrder {
     type Err = Error;
 
-    /// Errors: [`Error::UnknownName`].
+    /// # Errors
+    /// [`Error::UnknownName`].
     fn from_str(text: &str) -> Result<Self, Error> {
         let product = |factor: &str| {
             let numbers = factor.split('*').map(|number| number.trim().parse::<u64>().ok().filter(|&x| x > 1));

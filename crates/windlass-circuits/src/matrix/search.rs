@@ -21,7 +21,8 @@ pub(super) struct Matrix<T> {
 }
 
 impl<T: Copy> Matrix<T> {
-    /// Errors: [`Error::OutOfRange`] for no rows, no columns, or an entry outside.
+    /// # Errors
+    /// [`Error::OutOfRange`] for no rows, no columns, or an entry outside.
     pub fn check(&self) -> Result<()> {
         Limits::at_least(1).check("the number of rows", self.height)?;
         Limits::at_least(1).check("the number of columns", self.width)?;
@@ -36,7 +37,8 @@ impl<T: Copy> Matrix<T> {
 /// The fold with the lowest cost for a matrix, with the plan of its sums; `None` if no fold is
 /// cheaper.
 ///
-/// Errors: [`Error::Unplannable`] if a fold is asked for and none is possible.
+/// # Errors
+/// [`Error::Unplannable`] if a fold is asked for and none is possible.
 pub(super) fn best_fold<R: SlotGeometry>(
     slots: &R,
     matrix: &Matrix<R::Entry>,

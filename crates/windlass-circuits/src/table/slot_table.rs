@@ -185,7 +185,10 @@ impl SlotTable {
         }
     }
 
-    /// Refuses another plaintext modulus. Errors: [`Error::ContextMismatch`].
+    /// Refuses another plaintext modulus.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     #[doc(hidden)]
     pub fn check(&self, prime: u64, exponent: u32) -> Result<()> {
         let own = self.modulus;

@@ -206,9 +206,12 @@ impl TracePlan {
 
     /// Evaluates the chain.
     ///
-    /// Cost: what [`Self::count`] says. Errors: [`Error::ContextMismatch`],
-    /// [`Error::OtherSlotOrder`], [`Error::NotIntegers`] (see [`TraceChain::needs_integers`]) and
-    /// [`Error::MissingGaloisKey`] before any work is done, and errors of the evaluator.
+    /// Cost: what [`Self::count`] says.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`], [`Error::OtherSlotOrder`], [`Error::NotIntegers`] (see
+    /// [`TraceChain::needs_integers`]) and [`Error::MissingGaloisKey`] before any work is done, and errors
+    /// of the evaluator.
     pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.check("sum of automorphisms", evaluator, ciphertext)?;
         let mut value: Option<E::Ciphertext> = None;

@@ -78,8 +78,10 @@ impl ParamSpec {
 }
 
 impl ParamSpec {
-    /// Refuses what no set can have. Errors: [`Error::OutOfRange`], [`Error::Ring`] as of
-    /// [`super::Params::plan`].
+    /// Refuses what no set can have.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::Ring`] as of [`super::Params::plan`].
     #[doc(hidden)]
     pub fn check(&self) -> Result<()> {
         let secure = Limits::at_least(RlweParams::REQUIRED_SECURITY);

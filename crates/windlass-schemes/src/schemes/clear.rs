@@ -119,7 +119,10 @@ impl Clear {
         self.relinearisation
     }
 
-    /// Wraps a plaintext. Errors: [`Error::ContextMismatch`].
+    /// Wraps a plaintext.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
         plaintext.check_ring(&self.slot_ring, "encryption")?;
         Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slot_ring.modulus().exponent() })

@@ -276,7 +276,10 @@ fn check_extended<S: SchemeMetadata>(
     scheme.check_alike(&a.ct, &b.ct)
 }
 
-/// For θ_t, t not 1. Errors: [`Error::MissingGaloisKey`].
+/// For θ_t, t not 1.
+///
+/// # Errors
+/// [`Error::MissingGaloisKey`].
 fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<KeyedAutomorphism<'_>> {
     let element = t % keys.context().params().m();
     let key = keys.galois(element).ok_or_else(|| Error::MissingGaloisKey {

@@ -54,8 +54,10 @@ pub trait SchemeMetadata: Arithmetic<Ciphertext: RlweCiphertext> {
     fn add_noise(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
     /// Replaces the metadata of the first term of a sum by those of the sum.
     fn add_metadata(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
-    /// The metadata of a product with a constant at a level, with no polynomials. Errors: for a
-    /// constant that does not fit.
+    /// The metadata of a product with a constant at a level, with no polynomials.
+    ///
+    /// # Errors
+    /// For a constant that does not fit.
     fn scale_metadata(
         &self,
         ct: &Self::Ciphertext,

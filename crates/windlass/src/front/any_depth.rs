@@ -75,7 +75,8 @@ impl Context {
     }
 }
 
-/// Errors: [`Error::Cancelled`].
+/// # Errors
+/// [`Error::Cancelled`].
 fn tell(observe: Observer<'_>, m: u64, (done, count): (usize, usize)) -> Result<()> {
     match observe(SearchProgress { step: SearchStep::Plan { m }, done, count }) {
         ControlFlow::Continue(()) => Ok(()),

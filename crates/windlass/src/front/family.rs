@@ -170,7 +170,10 @@ impl Family for Exact {
     }
 }
 
-/// Refuses refreshes of CKKS in a context of exact integers. Errors: [`Error::ContextMismatch`].
+/// Refuses refreshes of CKKS in a context of exact integers.
+///
+/// # Errors
+/// [`Error::ContextMismatch`].
 fn check_schemes(requests: &KeyRequest) -> Result<()> {
     if requests.refreshes.is_empty() {
         return Ok(());
@@ -259,7 +262,8 @@ impl Family for Approximate {
     }
 }
 
-/// Errors: [`Error::ContextMismatch`] for a refresh of other parameters.
+/// # Errors
+/// [`Error::ContextMismatch`] for a refresh of other parameters.
 fn check_contexts<'a>(
     setting: &ApproximateSetting,
     plans: impl IntoIterator<Item = &'a Arc<RefreshPlan>>,

@@ -200,7 +200,8 @@ impl Context<Approximate> {
     }
 }
 
-/// Errors: [`Error::ContextMismatch`].
+/// # Errors
+/// [`Error::ContextMismatch`].
 fn same_parameters(context: &Arc<RlweContext>, key: &Arc<RlweContext>) -> Result<()> {
     let [left, right] = [context, key].map(|context| context.params().id());
     if left == right {

@@ -17,12 +17,12 @@ fn named(text: &str) -> Vec<(&str, &str)> {
 /// The section of the page.
 fn section() -> String {
     let text = fs::read_to_string(crates_dir().join("../ARCHITECTURE.md")).expect("the page");
-    let ways = text.split("### Five ways through the code").nth(1).and_then(|rest| rest.split("###").next());
+    let ways = text.split("### Six ways through the code").nth(1).and_then(|rest| rest.split("###").next());
     ways.expect("the section").to_owned()
 }
 
 /// Ways to a kernel, and the most functions of the library that each may have before it.
-const MOST: [(&str, usize); 3] = [("An addition,", 5), ("An automorphism,", 8), ("A linear map", 13)];
+const MOST: [(&str, usize); 3] = [("An addition,", 5), ("An automorphism,", 8), ("A linear map", 14)];
 
 #[test]
 fn ways_to_a_kernel_are_short() {

@@ -47,7 +47,10 @@ pub(super) fn refused(name: &str, reason: String) -> Error {
     Error::Unplannable { strategy: name.to_owned(), reason }
 }
 
-/// Refuses ends that are not the ends of an interval. Errors: [`Error::OutOfRange`].
+/// Refuses ends that are not the ends of an interval.
+///
+/// # Errors
+/// [`Error::OutOfRange`].
 pub(super) fn check_interval((low, high): (f64, f64)) -> Result<()> {
     if !low.is_finite() {
         return Err(Limits::only("finite").refuse("the lower end of the interval", low).into());
@@ -58,7 +61,10 @@ pub(super) fn check_interval((low, high): (f64, f64)) -> Result<()> {
     Err(Limits::at_least(low).with("exclusive, and finite").refuse("the upper end of the interval", high).into())
 }
 
-/// The largest error that was asked for, 2^−bits. Errors: [`Error::OutOfRange`].
+/// The largest error that was asked for, 2^−bits.
+///
+/// # Errors
+/// [`Error::OutOfRange`].
 pub(super) fn target(bits: f64) -> Result<f64> {
     Limits::between(-50.0, 50.0).check("the precision in bits", bits)?;
     Ok((-bits).exp2())

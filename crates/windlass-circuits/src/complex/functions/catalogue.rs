@@ -79,7 +79,10 @@ impl Function {
         }
     }
 
-    /// Refuses an interval on which it is not defined. Errors: [`Error::OutOfRange`].
+    /// Refuses an interval on which it is not defined.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
     fn check(self, (low, high): (f64, f64)) -> Result<()> {
         check_interval((low, high))?;
         let (is_defined, limits) = match self {

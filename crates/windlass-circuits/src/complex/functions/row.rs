@@ -25,15 +25,18 @@ impl From<usize> for Row {
 }
 
 impl Row {
-    /// Errors: [`Error::OutOfRange`] for fewer than 2 entries or more than a number;
-    /// [`Error::SlotCount`].
+    /// # Errors
+    /// [`Error::OutOfRange`] for fewer than 2 entries or more than a number; [`Error::SlotCount`].
     pub(super) fn check(self, context: &CkksContext, most: usize) -> Result<()> {
         let most = most.min(context.most_slots()).min(self.slots);
         Limits::between(2, most).check("the number of entries", self.entries)?;
         context.check_slots(self.slots)
     }
 
-    /// Refuses a ciphertext of another shape. Errors: [`Error::ShapeMismatch`].
+    /// Refuses a ciphertext of another shape.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`].
     pub(super) fn check_ciphertext(self, x: &Ciphertext) -> Result<()> {
         for (what, expected, got) in
             [("entries of the vector", self.entries, x.entries()), ("slots of the vector", self.slots, x.slots())]

@@ -139,7 +139,10 @@ fn products_of(degree: usize) -> usize {
     Polynomial::chebyshev(&all, -1.0, 1.0).map_or(usize::MAX, |p| p.products())
 }
 
-/// Refuses a bound that is not one. Errors: [`Error::OutOfRange`].
+/// Refuses a bound that is not one.
+///
+/// # Errors
+/// [`Error::OutOfRange`].
 pub(super) fn check_bound(bound: f64) -> Result<()> {
     if bound.is_finite() && bound > 0.0 {
         return Ok(());

@@ -21,8 +21,10 @@ impl LinearMap {
     /// are taken modulo `p^r`, and those at the same place are added.
     ///
     /// Cost: one encoding for each quotient `u_column/u_row` of slot units that occurs (in one good
-    /// dimension: each diagonal). Errors: [`Error::OutOfRange`] for a row or column that is no
-    /// slot.
+    /// dimension: each diagonal).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a row or column that is no slot.
     pub fn from_sparse<T: Integer>(
         slot_ring: &Arc<SlotRing>,
         entries: impl IntoIterator<Item = (usize, usize, T)>,
@@ -34,8 +36,9 @@ impl LinearMap {
     /// matrix[i][k]·v[k]`, and 0 for the slots beyond its rows. It may have fewer rows or columns
     /// than there are slots, but not more: see [`LinearGrid`].
     ///
-    /// Errors: [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for
-    /// too many rows or columns.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for too many rows or
+    /// columns.
     pub fn from_dense<T: Integer>(slot_ring: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
         check_rectangular(matrix)?;
         Self::from_sparse(slot_ring, dense_entries(matrix))
@@ -57,7 +60,8 @@ impl LinearMap {
 
     /// The diagonal matrix with these integers, one for each slot, and zeros after them.
     ///
-    /// Errors: [`Error::ShapeMismatch`] for more integers than slots.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for more integers than slots.
     pub fn from_diagonal<T: Integer>(slot_ring: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
         Ok(Self::diagonal(&Plaintext::from_integers(slot_ring, values)?))
     }
@@ -72,8 +76,10 @@ impl LinearMap {
     /// and `first_row[k − i]` above it; both lists may be short, and zeros follow. `first_row[0]`
     /// is not used.
     ///
-    /// Convolution with a kernel `c` is `toeplitz(slots, &c, &[])`. Errors: [`Error::OutOfRange`]
-    /// for lists longer than ℓ.
+    /// Convolution with a kernel `c` is `toeplitz(slots, &c, &[])`.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for lists longer than ℓ.
     pub fn toeplitz<T: Integer>(slot_ring: &Arc<SlotRing>, first_column: &[T], first_row: &[T]) -> Result<Self> {
         Limits::at_most(slot_ring.slots()).check("entries of the first column", first_column.len())?;
         Limits::at_most(slot_ring.slots()).check("entries of the first row", first_row.len())?;
@@ -89,7 +95,9 @@ impl LinearMap {
     /// kernel[j]·v[(i − j) mod D]`.
     ///
     /// One automorphism for each entry of the kernel that is not zero (two in a bad dimension).
-    /// Errors: [`Error::OutOfRange`] if there is no such dimension, or for a kernel longer than it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if there is no such dimension, or for a kernel longer than it.
     pub fn convolution_1d<T: Integer>(slot_ring: &Arc<SlotRing>, dimension: usize, kernel: &[T]) -> Result<Self> {
         let modulus = slot_ring.modulus();
         let size = dimension_size(slot_ring, dimension)?;
@@ -101,8 +109,9 @@ impl LinearMap {
 
     /// The permutation that puts the content of slot `source[i]` into slot `i`.
     ///
-    /// Errors: [`Error::ShapeMismatch`] unless there is one source for each slot,
-    /// [`Error::OutOfRange`] if one is no slot or occurs twice.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] unless there is one source for each slot, [`Error::OutOfRange`] if one is
+    /// no slot or occurs twice.
     pub fn permutation<T: Integer>(slot_ring: &Arc<SlotRing>, source: &[T]) -> Result<Self> {
         const WHAT: &str = "a source of a permutation";
         let count = slot_ring.slots();
@@ -127,7 +136,8 @@ impl LinearGrid {
     /// vector is slot `i mod ℓ` of ciphertext `⌊i/ℓ⌋`. Places in the last ciphertexts beyond the
     /// matrix hold zeros.
     ///
-    /// Errors: [`Error::OutOfRange`] for an entry outside `height × width`, or an empty matrix.
+    /// # Errors
+    /// [`Error::OutOfRange`] for an entry outside `height × width`, or an empty matrix.
     pub fn from_sparse<T: Integer>(
         slot_ring: &Arc<SlotRing>,
         height: usize,
@@ -140,8 +150,8 @@ impl LinearGrid {
     /// A dense matrix `matrix[row][column]` over Z_{p^r} of any size, laid out as in
     /// [`Self::from_sparse`].
     ///
-    /// Errors: [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for an
-    /// empty matrix.
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for an empty matrix.
     pub fn from_dense<T: Integer>(slot_ring: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
         let width = check_rectangular(matrix)?;
         Self::from_sparse(slot_ring, matrix.len(), width, dense_entries(matrix))
@@ -209,7 +219,10 @@ pub(crate) fn dense_entries<T: Copy + 'static>(matrix: &[impl AsRef<[T]>]) -> im
         .flat_map(|(row, values)| values.as_ref().iter().enumerate().map(move |(column, &value)| (row, column, value)))
 }
 
-/// The number of columns. Errors: [`Error::ShapeMismatch`] for rows of different lengths.
+/// The number of columns.
+///
+/// # Errors
+/// [`Error::ShapeMismatch`] for rows of different lengths.
 pub(crate) fn check_rectangular<T>(matrix: &[impl AsRef<[T]>]) -> Result<usize> {
     let expected = matrix.first().map_or(0, |row| row.as_ref().len());
     match matrix.iter().find(|row| row.as_ref().len() != expected) {

@@ -40,7 +40,9 @@ impl LinearMap {
     /// `entry(hypercolumn, row, column, out)` writes the d coefficients of an element of `E` into a
     /// zeroed buffer. Hypercolumns are numbered in the order of their first slot. Cost: one
     /// encoding for each diagonal, of which there are D in a good dimension and 2D−1 in a bad one.
-    /// Errors: [`windlass_schemes::Error::OutOfRange`] if there is no such dimension.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] if there is no such dimension.
     pub fn matmul_1d_extension(
         slot_ring: &Arc<SlotRing>,
         dimension: usize,

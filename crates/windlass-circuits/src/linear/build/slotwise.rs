@@ -24,7 +24,10 @@ impl LinearMap {
     }
 
     /// The coefficient of ζ^index of every slot, as an integer: the projection `E → Z_{p^r}` for
-    /// index 0 (§8's π). Errors: [`windlass_schemes::Error::OutOfRange`] unless `index < d`.
+    /// index 0 (§8's π).
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] unless `index < d`.
     pub fn coefficient(slot_ring: &Arc<SlotRing>, index: usize) -> Result<Self> {
         Limits::below(slot_ring.degree()).check("the index of a coefficient", index)?;
         Self::slotwise(slot_ring, |_, out| out[index] = 1)

@@ -52,7 +52,8 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Errors: [`windlass_schemes::Error::OutOfRange`] if there is no such dimension.
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] if there is no such dimension.
     pub(super) fn of(slot_ring: &SlotRing, dimension: usize) -> Result<Self> {
         let dimensions = slot_ring.hypercube().dimensions();
         Limits::below(dimensions.len()).check("the dimension", dimension)?;

@@ -23,7 +23,10 @@ pub struct LinearGrid<R: Representation = Arc<SlotRing>> {
 }
 
 impl<R: Representation> LinearGrid<R> {
-    /// The grid of zeros. Errors: [`Error::OutOfRange`] without any row or column.
+    /// The grid of zeros.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] without any row or column.
     pub fn zero(representation: &R, rows: usize, columns: usize) -> Result<Self> {
         for (what, count) in [("the number of outputs", rows), ("the number of inputs", columns)] {
             Limits::at_least(1).check(what, count)?;
@@ -37,7 +40,10 @@ impl<R: Representation> LinearGrid<R> {
         Self { representation: map.representation().clone(), rows: 1, columns: 1, blocks }
     }
 
-    /// Puts a map in place. Errors: [`Error::OutOfRange`], [`Error::ContextMismatch`].
+    /// Puts a map in place.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`], [`Error::ContextMismatch`].
     pub fn set(&mut self, row: usize, column: usize, map: LinearMap<R>) -> Result<()> {
         let places = [("the row of a block", row, self.rows), ("the column of a block", column, self.columns)];
         for (what, got, count) in places {
@@ -89,8 +95,10 @@ impl<R: Representation> LinearGrid<R> {
         self.block(row, column).and_then(|map| map.constant(t))
     }
 
-    /// The images of plaintexts: the definition. Errors: [`Error::ShapeMismatch`],
-    /// [`Error::ContextMismatch`].
+    /// The images of plaintexts: the definition.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`], [`Error::ContextMismatch`].
     pub fn apply(&self, inputs: &[R::Constant]) -> Result<Vec<R::Constant>> {
         if inputs.len() != self.columns {
             return Err(Error::ShapeMismatch { what: "inputs of a grid", expected: self.columns, got: inputs.len() });

@@ -160,7 +160,10 @@ impl LinearMap<InSlots> {
         Ok(Self::from_rows(slot_ring, |row, put| rows[row].iter().for_each(|(column, value)| put(*column, 0, value))))
     }
 
-    /// The same map with encoded constants. Errors: what encoding reports.
+    /// The same map with encoded constants.
+    ///
+    /// # Errors
+    /// What encoding reports.
     pub fn to_linear_map(&self) -> Result<LinearMap> {
         let slots = &self.representation().0;
         let (automorphisms, values): (Vec<u64>, Vec<&[u64]>) =

@@ -37,14 +37,18 @@ impl<R: Representation> LinearMap<R> {
         map
     }
 
-    /// `θ_t` itself. Errors: [`windlass_schemes::Error::Ring`] if `t` is no unit modulo m.
+    /// `θ_t` itself.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::Ring`] if `t` is no unit modulo m.
     pub fn automorphism(representation: &R, t: u64) -> Result<Self> {
         Self::from_terms(representation, [(t, representation.one())])
     }
 
     /// `Σ κ_t·θ_t` from its terms; terms with the same `t` (modulo m) are added.
     ///
-    /// Errors: a `t` that is no unit modulo m, or a constant of another ring.
+    /// # Errors
+    /// A `t` that is no unit modulo m, or a constant of another ring.
     pub fn from_terms(representation: &R, terms: impl IntoIterator<Item = (u64, R::Constant)>) -> Result<Self> {
         let mut map = Self::zero(representation);
         for (t, constant) in terms {
@@ -74,8 +78,10 @@ impl<R: Representation> LinearMap<R> {
         self.terms.iter().map(|(&t, constant)| (t, constant))
     }
 
-    /// The sum of two maps. Errors: [`windlass_schemes::Error::ContextMismatch`], and what sums of constants
-    /// report.
+    /// The sum of two maps.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::ContextMismatch`], and what sums of constants report.
     pub fn add(&self, other: &Self) -> Result<Self> {
         self.representation.check_same(&other.representation, "sum of linear maps")?;
         let mut sum = self.clone();
@@ -85,8 +91,10 @@ impl<R: Representation> LinearMap<R> {
         Ok(sum)
     }
 
-    /// `κ` times this map. Errors: a constant of another ring, and what products of constants
-    /// report.
+    /// `κ` times this map.
+    ///
+    /// # Errors
+    /// A constant of another ring, and what products of constants report.
     pub fn multiplied_by(&self, constant: &R::Constant) -> Result<Self> {
         Self::from_terms(&self.representation, [(1, constant.clone())])?.compose(self)
     }
@@ -118,7 +126,8 @@ impl<R: Representation> LinearMap<R> {
     /// The map in which `θ_{representative(t)}` stands for `θ_t`; terms that fall together are
     /// added.
     ///
-    /// Errors: what sums of constants report.
+    /// # Errors
+    /// What sums of constants report.
     #[doc(hidden)]
     pub fn modulo(&self, representative: impl Fn(u64) -> u64) -> Result<Self> {
         let mut map = Self::zero(&self.representation);
@@ -130,7 +139,8 @@ impl<R: Representation> LinearMap<R> {
 
     /// The image of a plaintext in this representation: the definition, term by term.
     ///
-    /// Errors: a plaintext of another ring or length, and what sums and products report.
+    /// # Errors
+    /// A plaintext of another ring or length, and what sums and products report.
     pub fn apply(&self, plaintext: &R::Constant) -> Result<R::Constant> {
         self.representation.check(plaintext, "linear map of a plaintext")?;
         let terms: Vec<(u64, &R::Constant)> = self.terms().collect();

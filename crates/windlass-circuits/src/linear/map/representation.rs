@@ -24,8 +24,10 @@ pub trait Representation: Clone + fmt::Debug + Send + Sync {
 
     /// The conductor m: automorphisms are units modulo m.
     fn conductor(&self) -> u64;
-    /// The automorphism that stands for all that act as `θ_t`. Errors: [`windlass_schemes::Error::Ring`] if
-    /// `t` is no unit.
+    /// The automorphism that stands for all that act as `θ_t`.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::Ring`] if `t` is no unit.
     fn element(&self, t: u64) -> Result<u64> {
         let m = self.conductor();
         let t = t % m.max(2);
@@ -35,9 +37,11 @@ pub trait Representation: Clone + fmt::Debug + Send + Sync {
         }
     }
 
-    /// Errors: [`windlass_schemes::Error::ContextMismatch`] unless constants of both may meet.
+    /// # Errors
+    /// [`windlass_schemes::Error::ContextMismatch`] unless constants of both may meet.
     fn check_same(&self, other: &Self, operation: &'static str) -> Result<()>;
-    /// Errors: what makes this no constant of this representation.
+    /// # Errors
+    /// What makes this no constant of this representation.
     fn check(&self, constant: &Self::Constant, operation: &'static str) -> Result<()>;
 
     /// The constant 0.

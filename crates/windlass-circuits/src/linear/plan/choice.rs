@@ -53,9 +53,9 @@ enum Refusal {
 
 /// The cheapest of all that the strategy proposes and the keys allow.
 ///
-/// Errors: [`Error::MissingGaloisKey`] for a key that the cheapest of all would need,
-/// [`Error::Unplannable`] where none has few enough keys, there is no proposal, or one is no
-/// factoring of the map.
+/// # Errors
+/// [`Error::MissingGaloisKey`] for a key that the cheapest of all would need, [`Error::Unplannable`] where
+/// none has few enough keys, there is no proposal, or one is no factoring of the map.
 pub(super) fn choose<R: Plannable>(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Chosen> {
     let axes = grid.representation().axes();
     let along = |axes: Axes| axes.along(grid.supports().values().flatten().copied());
@@ -121,8 +121,10 @@ impl Pattern<'_> {
         })
     }
 
-    /// The strategy's proposals with their numbers, those that may be cheapest first. Errors: a
-    /// rule that does not fit the axes.
+    /// The strategy's proposals with their numbers, those that may be cheapest first.
+    ///
+    /// # Errors
+    /// A rule that does not fit the axes.
     fn by_bounds(&self, support: &Support<'_>, spec: &PlanSpec) -> Result<Vec<(f64, usize, Proposal)>, String> {
         let products = self.blocks.values().map(BTreeSet::len).sum::<usize>() - self.ones;
         let bounds = Bounds::new(support, spec, products);

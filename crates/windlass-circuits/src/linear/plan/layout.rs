@@ -25,7 +25,10 @@ pub(crate) struct PlanLayout {
 
 impl PlanLayout {
     /// What a proposal comes to, a rule that fits the axes or routes; `None` for repeated doubling,
-    /// which has no layout. Errors: what is wrong with the proposal.
+    /// which has no layout.
+    ///
+    /// # Errors
+    /// What is wrong with the proposal.
     pub fn of(proposal: &Proposal, support: &Support<'_>) -> Result<Option<Self>, String> {
         let (axes, elements) = (support.axes, support.elements);
         match proposal {

@@ -66,8 +66,9 @@ impl<R: Planned> LinearPlan<R> {
     /// Chooses a factoring of the map's support: the cheapest that the strategy offers and the keys
     /// allow.
     ///
-    /// Errors: [`windlass_schemes::Error::MissingGaloisKey`] if no factoring makes do with the given keys (it
-    /// names one that the cheapest would need), [`windlass_schemes::Error::Unplannable`] if none has as few as
+    /// # Errors
+    /// [`windlass_schemes::Error::MissingGaloisKey`] if no factoring makes do with the given keys (it names
+    /// one that the cheapest would need), [`windlass_schemes::Error::Unplannable`] if none has as few as
     /// [`PlanSpec::max_keys`], or for a strategy that is only for maps of another form.
     pub fn new(map: &LinearMap<R>, spec: &PlanSpec) -> Result<Self> {
         R::plan_map(map, spec)
@@ -76,7 +77,8 @@ impl<R: Planned> LinearPlan<R> {
     /// A plan for a grid of maps: inputs are prepared once for all outputs, outputs gathered once
     /// for all inputs.
     ///
-    /// Errors: as [`Self::new`].
+    /// # Errors
+    /// As [`Self::new`].
     pub fn for_grid(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Self> {
         R::plan_grid(grid, spec)
     }

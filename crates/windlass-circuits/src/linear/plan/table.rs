@@ -251,8 +251,8 @@ impl FromStr for Strategy {
 
     /// Reads a name, with `:g` behind it to fix the number of baby steps: `baby-giant:26`.
     ///
-    /// Errors: [`Error::UnknownName`], also for a number of baby steps that is 0 or where none can
-    /// be fixed.
+    /// # Errors
+    /// [`Error::UnknownName`], also for a number of baby steps that is 0 or where none can be fixed.
     fn from_str(text: &str) -> Result<Self, Error> {
         let (name, babies) = match text.split_once(':') {
             Some((name, count)) => (name, Some(count.parse().unwrap_or(0))),

@@ -23,11 +23,13 @@ impl<R: Plannable> LinearPlan<R> {
     /// (or of its copy) converted. A CKKS ciphertext above the level of the constants is lowered
     /// first, and its image is a product of degree 2.
     ///
-    /// Cost: what [`LinearPlan::count`] says. Errors: [`Error::ContextMismatch`] for the constants
-    /// of another plan or an evaluator of another plaintext ring or slot order,
-    /// [`Error::OtherSlotOrder`] for constants of an engine of another one,
-    /// [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a grid with several
-    /// inputs or outputs, and what the evaluator reports.
+    /// Cost: what [`LinearPlan::count`] says.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for the constants of another plan or an evaluator of another plaintext
+    /// ring or slot order, [`Error::OtherSlotOrder`] for constants of an engine of another one,
+    /// [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a grid with several inputs or
+    /// outputs, and what the evaluator reports.
     pub fn apply<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,
@@ -102,7 +104,10 @@ impl<R: Plannable> LinearPlan<R> {
     }
 
     /// [`LinearPlan::prepare_at`] for the level of the ciphertext and [`LinearPlan::apply`] at
-    /// once, for a map that is used a single time. Errors: as there.
+    /// once, for a map that is used a single time.
+    ///
+    /// # Errors
+    /// As there.
     pub fn apply_once<E: Prepares<R>>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         let level = evaluator.level_for(ciphertext)?;
         self.apply(&self.prepare_at(evaluator, level)?, evaluator, ciphertext)
@@ -111,8 +116,8 @@ impl<R: Plannable> LinearPlan<R> {
     /// Evaluates a grid on as many ciphertexts as it has columns; there is one result for each of
     /// its rows.
     ///
-    /// Errors: as [`LinearPlan::apply`], with [`Error::ShapeMismatch`] for another number of
-    /// ciphertexts.
+    /// # Errors
+    /// As [`LinearPlan::apply`], with [`Error::ShapeMismatch`] for another number of ciphertexts.
     pub fn apply_grid<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,

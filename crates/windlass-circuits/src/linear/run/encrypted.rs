@@ -117,9 +117,11 @@ impl LinearPlan {
     /// of the grid.
     ///
     /// Cost: one product of ciphertexts for each product of the plan, and its automorphisms by
-    /// whole key switches (babies hoisted). Errors: as [`LinearPlan::apply_grid`], with
-    /// [`Error::MissingRelinearisationKey`], and [`Error::ContextMismatch`] for a matrix that was
-    /// encrypted for a plan with other products.
+    /// whole key switches (babies hoisted).
+    ///
+    /// # Errors
+    /// As [`LinearPlan::apply_grid`], with [`Error::MissingRelinearisationKey`], and
+    /// [`Error::ContextMismatch`] for a matrix that was encrypted for a plan with other products.
     pub fn apply_encrypted<E: Evaluator>(
         &self,
         matrix: &EncryptedMatrix<E>,

@@ -32,7 +32,8 @@ impl CostModel {
     /// [`Self::measure`] by another clock, in seconds: processor time, say, where a machine is
     /// shared.
     ///
-    /// Errors: as [`Self::measure`].
+    /// # Errors
+    /// As [`Self::measure`].
     pub fn measure_by<E: Evaluator>(
         evaluator: &E,
         ciphertext: &E::Ciphertext,

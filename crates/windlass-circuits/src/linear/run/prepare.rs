@@ -53,8 +53,8 @@ pub(super) enum TermConstant {
 }
 
 impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
-    /// Errors: [`Error::ContextMismatch`] unless these are the constants of the plan with this
-    /// number.
+    /// # Errors
+    /// [`Error::ContextMismatch`] unless these are the constants of the plan with this number.
     #[doc(hidden)]
     pub fn check(&self, plan: u64) -> Result<()> {
         if self.plan == plan {
@@ -106,7 +106,8 @@ impl<R: Plannable> LinearPlan<R> {
     /// smaller accordingly. CKKS constants are for this one level, to which [`LinearPlan::apply`]
     /// lowers a ciphertext.
     ///
-    /// Errors: as there, with [`Error::OutOfRange`] if there is no such level.
+    /// # Errors
+    /// As there, with [`Error::OutOfRange`] if there is no such level.
     pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
         let representation = self.grid().representation();
         evaluator.check_constants(representation, "constants of a linear map")?;
@@ -126,7 +127,10 @@ impl<R: Plannable> LinearPlan<R> {
     }
 
     /// How many of the constants, in the order of their use, are held ready for products, and not
-    /// as coefficients. Errors: those of constants.
+    /// as coefficients.
+    ///
+    /// # Errors
+    /// Those of constants.
     fn held_ready<E: Prepares<R>>(&self, evaluator: &E, (count, level): (usize, usize)) -> Result<usize> {
         match self.spec().constants {
             ConstantForm::Evaluation => Ok(count),
@@ -155,7 +159,10 @@ impl<R: Plannable> LinearPlan<R> {
     }
 
     /// [`LinearPlan::prepare_at`] with constants that are ready already: the first ones in the order
-    /// of their use, all of them or fewer. Errors: as there.
+    /// of their use, all of them or fewer.
+    ///
+    /// # Errors
+    /// As there.
     #[doc(hidden)]
     pub fn prepared_from<E: Prepares<R>>(
         &self,

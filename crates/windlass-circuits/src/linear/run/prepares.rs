@@ -19,7 +19,8 @@ use crate::linear::map::{ComplexSlots, LinearGrid, Plannable};
 /// Every exact evaluator does so for plaintexts of its slot ring, the CKKS engine for vectors of
 /// complex slots.
 pub trait Prepares<R: Plannable>: Switching {
-    /// Errors: [`Error::ContextMismatch`] for constants of another ring or context.
+    /// # Errors
+    /// [`Error::ContextMismatch`] for constants of another ring or context.
     fn check_constants(&self, representation: &R, operation: &'static str) -> Result<()>;
 
     /// The level for constants that must fit any ciphertext.
@@ -28,8 +29,10 @@ pub trait Prepares<R: Plannable>: Switching {
     /// The level to prepare constants for that meet this ciphertext.
     fn level_for(&self, ciphertext: &Self::Ciphertext) -> Result<usize>;
 
-    /// The ciphertext as it can meet constants that were prepared for a level. Errors: one of
-    /// another shape, or below them.
+    /// The ciphertext as it can meet constants that were prepared for a level.
+    ///
+    /// # Errors
+    /// One of another shape, or below them.
     fn at_level<'a>(
         &self,
         representation: &R,

@@ -181,7 +181,10 @@ impl Engine {
         self.accept("multiply by a constant", a.with_parts(parts, self.weighed(&a.info, a.level(), factor)))
     }
 
-    /// `k·a` for an integer: exact, no rescaling. Errors: [`Error::ModulusExhausted`].
+    /// `k·a` for an integer: exact, no rescaling.
+    ///
+    /// # Errors
+    /// [`Error::ModulusExhausted`].
     pub fn multiply_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.refreshing(&[a], |x| self.times_integer(x[0].clone(), k))
     }
@@ -248,7 +251,8 @@ impl Engine {
 
     /// `a·b`, relinearised, of degree 2. Operands of degree 2 are rescaled first.
     ///
-    /// Errors: [`Error::MissingRelinearisationKey`], [`Error::LevelsExhausted`].
+    /// # Errors
+    /// [`Error::MissingRelinearisationKey`], [`Error::LevelsExhausted`].
     pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.refreshing(&[a, b], |x| self.product("multiply", x[0], x[1]))
     }

@@ -59,14 +59,18 @@ pub type Extended = pairs::Extended<Ciphertext>;
 impl Engine {
     /// Slot j of the result is slot `j + amount` of `a`, cyclically in its own number of slots.
     ///
-    /// Errors: [`Error::MissingGaloisKey`]; the key is that of
-    /// [`super::CkksContext::rotation_element`] for the amount from 0 to the number of slots.
+    /// # Errors
+    /// [`Error::MissingGaloisKey`]; the key is that of [`super::CkksContext::rotation_element`] for the
+    /// amount from 0 to the number of slots.
     pub fn rotate(&self, a: &Ciphertext, amount: i64) -> Result<Ciphertext> {
         let amount = amount.rem_euclid(a.slots() as i64);
         Switching::automorphism(self, a, self.context.rotation_element(amount))
     }
 
-    /// The complex conjugate of every slot. Errors: [`Error::MissingGaloisKey`].
+    /// The complex conjugate of every slot.
+    ///
+    /// # Errors
+    /// [`Error::MissingGaloisKey`].
     pub fn conjugate(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Switching::automorphism(self, a, self.context.conjugation_element())
     }
@@ -74,8 +78,10 @@ impl Engine {
     /// Slots prepared for multiplication at one level: [`Arithmetic::multiply_constant`] and linear
     /// maps.
     ///
-    /// Cost: one transform for every prime of Q_level·P. Errors: as [`Self::add_plain`];
-    /// [`Error::OutOfRange`] for the level.
+    /// Cost: one transform for every prime of Q_level·P.
+    ///
+    /// # Errors
+    /// As [`Self::add_plain`]; [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
         self.context.check_level(level)?;
         let basis = self.context.rlwe().base_qp(level);

@@ -74,7 +74,10 @@ pub struct Encryptor {
 }
 
 impl Encryptor {
-    /// An encryptor for one key. Errors: [`Error::ContextMismatch`].
+    /// An encryptor for one key.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     pub fn new(context: &Arc<CkksContext>, key: Arc<PublicKey>) -> Result<Self> {
         check_key(context, key.context(), "encryptor")?;
         Ok(Self { context: Arc::clone(context), key })
@@ -137,7 +140,10 @@ pub struct Published {
 }
 
 impl Decryptor {
-    /// A decryptor for one key. Errors: [`Error::ContextMismatch`].
+    /// A decryptor for one key.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
     pub fn new(context: &Arc<CkksContext>, key: Arc<SecretKey>) -> Result<Self> {
         check_key(context, key.context(), "decryptor")?;
         Ok(Self { context: Arc::clone(context), key })

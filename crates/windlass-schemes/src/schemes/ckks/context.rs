@@ -316,7 +316,8 @@ impl CkksContext {
         Limits::between(self.base_level(), self.top_level())
     }
 
-    /// Errors: [`Error::OutOfRange`] for a level that no ciphertext has.
+    /// # Errors
+    /// [`Error::OutOfRange`] for a level that no ciphertext has.
     pub(crate) fn check_level(&self, level: usize) -> Result<()> {
         if self.is_level(level) {
             return Ok(());

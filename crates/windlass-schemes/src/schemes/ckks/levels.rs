@@ -17,7 +17,10 @@ impl Engine {
     /// Brings a product to degree 1: divides by the primes that the level drops. These are the last one
     /// at the levels of a caller. A ciphertext of degree 1 is returned as it is.
     ///
-    /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
+    /// Cost: two inverse and 2(l−1) forward transforms.
+    ///
+    /// # Errors
+    /// [`Error::LevelsExhausted`].
     pub fn rescale(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         self.rescaled(ct).map(Cow::into_owned)
     }
@@ -41,7 +44,10 @@ impl Engine {
         }
     }
 
-    /// The level after one division. Errors: [`Error::LevelsExhausted`].
+    /// The level after one division.
+    ///
+    /// # Errors
+    /// [`Error::LevelsExhausted`].
     pub(super) fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
         self.context.level_below(ct.level()).ok_or_else(|| self.no_level(operation))
     }
@@ -67,8 +73,11 @@ impl Engine {
 
     /// The same message at a lower level and degree 1, at exactly the scale of that level.
     ///
-    /// Cost: a rescaling when levels are dropped. Errors: [`Error::OutOfRange`] for a level above
-    /// that of the ciphertext (after its own rescaling) or below the base.
+    /// Cost: a rescaling when levels are dropped.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a level above that of the ciphertext (after its own rescaling) or below
+    /// the base.
     pub fn lower(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
         self.lowered(ct, level).map(Cow::into_owned)
     }

@@ -11,7 +11,10 @@ use super::lazy::LazyEngine;
 use super::polynomial::{Polynomial, PowerBasis};
 use crate::error::{Error, Result};
 
-/// Refuses values that are not known to lie in an interval. Errors: [`Error::OutsideInterval`].
+/// Refuses values that are not known to lie in an interval.
+///
+/// # Errors
+/// [`Error::OutsideInterval`].
 fn check_inside(x: &Ciphertext, low: f64, high: f64) -> Result<()> {
     let bound = x.magnitude();
     // Bounds are products of doubles.

@@ -64,8 +64,10 @@ impl NoiseRules {
         Metadata { noise: ct.noise + self.model(ct.exponent).key_switch(ct.level), ..*ct }
     }
 
-    /// The plan of a product over values that fit each other. Errors: those of
-    /// [`DividedProduct::check`], and [`crate::Error::ShapeMismatch`] for an empty factor.
+    /// The plan of a product over values that fit each other.
+    ///
+    /// # Errors
+    /// Those of [`DividedProduct::check`], and [`crate::Error::ShapeMismatch`] for an empty factor.
     pub fn divided_product(&self, values: &[Metadata], product: &DividedProduct) -> Result<ProductPlan> {
         product.check(values.len())?;
         let sums = [&product.factors[0], &product.factors[1], &product.rest];
