@@ -72,7 +72,7 @@ impl Poly<Eval> {
     /// it.
     ///
     /// `coefficients(range)` gives those of the polynomials with these numbers (n each, in the
-    /// powerful basis). Those with few values that differ are folded ([`Values`]). The others lie
+    /// powerful basis). Those with few values that differ are periodic values ([`Values`]). The others lie
     /// in memory prime by prime, and within a prime in order: sums that take them in this order
     /// read one stream, from huge pages where the system has them. They share that memory and
     /// cannot be wiped one by one: for public constants only.

@@ -26,7 +26,7 @@ enum Memory {
     Heap(Vec<u64>),
     /// Private pages.
     Pages(MmapMut),
-    /// A file that other processes may read too: never written, never handed on as spare memory.
+    /// A file that other processes may read too: never written, never handed on to the pool.
     Mapped(Arc<Mapping>),
     /// Memory that several buffers read: public constants only, for it cannot be wiped while
     /// another buffer reads it.

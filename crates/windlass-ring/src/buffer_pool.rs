@@ -73,18 +73,18 @@ mod tests {
     #[test]
     fn what_was_returned_first_gives_way() {
         let (three, four) = (buffer(3).capacity(), buffer(4).capacity());
-        let mut spare = BufferPool { most: (4 * three, BUFFERS), ..BufferPool::new(64, 4) };
+        let mut pool = BufferPool { most: (4 * three, BUFFERS), ..BufferPool::new(64, 4) };
         for rows in [3, 4, 3] {
-            assert!(spare.put(buffer(rows)).is_empty());
+            assert!(pool.put(buffer(rows)).is_empty());
         }
-        let dropped: Vec<usize> = spare.put(buffer(3)).iter().map(RowBuffer::capacity).collect();
-        assert_eq!((dropped, spare.words), (vec![three], 2 * three + four));
+        let dropped: Vec<usize> = pool.put(buffer(3)).iter().map(RowBuffer::capacity).collect();
+        assert_eq!((dropped, pool.words), (vec![three], 2 * three + four));
         // What is large is not kept, and empties nothing.
-        assert_eq!(spare.put(buffer(7))[0].rows(), 7);
-        assert_eq!((spare.buffers.len(), spare.words), (3, 2 * three + four));
+        assert_eq!(pool.put(buffer(7))[0].rows(), 7);
+        assert_eq!((pool.buffers.len(), pool.words), (3, 2 * three + four));
         // Buffers are counted, too.
-        spare.most.1 = 3;
-        assert_eq!(spare.put(buffer(1))[0].capacity(), four);
+        pool.most.1 = 3;
+        assert_eq!(pool.put(buffer(1))[0].capacity(), four);
     }
 
     #[test]
@@ -97,12 +97,12 @@ mod tests {
 
     #[test]
     fn what_is_held_for_long_wastes_little() {
-        let mut spare = BufferPool::new(64, 12);
-        assert!(spare.put(buffer(12)).is_empty() && spare.put(buffer(9)).is_empty());
-        assert!(spare.take(7, 64, Waste::Eighth).is_none());
-        assert_eq!(spare.take(8, 64, Waste::Eighth).unwrap().capacity(), buffer(9).capacity());
-        assert!(spare.take(5, 64, Waste::Double).is_none());
-        assert_eq!(spare.take(6, 64, Waste::Double).unwrap().rows(), 6);
-        assert_eq!(spare.words, 0);
+        let mut pool = BufferPool::new(64, 12);
+        assert!(pool.put(buffer(12)).is_empty() && pool.put(buffer(9)).is_empty());
+        assert!(pool.take(7, 64, Waste::Eighth).is_none());
+        assert_eq!(pool.take(8, 64, Waste::Eighth).unwrap().capacity(), buffer(9).capacity());
+        assert!(pool.take(5, 64, Waste::Double).is_none());
+        assert_eq!(pool.take(6, 64, Waste::Double).unwrap().rows(), 6);
+        assert_eq!(pool.words, 0);
     }
 }

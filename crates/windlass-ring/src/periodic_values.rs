@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn folded_values_are_all_values() {
+    fn periodic_values_are_all_values() {
         for (m, width, coefficients) in [
             (
                 64u64,
@@ -361,7 +361,7 @@ mod tests {
     }
 
     /// Rings with prime powers and an axis of 2: elements of one coefficient in each of a few
-    /// places, sums of folded and whole constants.
+    /// places, sums of periodic and whole constants.
     #[test]
     fn sums_of_folded_and_whole_constants_are_sums() {
         for m in [45, 4 * 27, 32 * 9, 25 * 11, 16 * 5] {

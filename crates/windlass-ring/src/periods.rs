@@ -87,7 +87,7 @@ pub(crate) struct Smaller {
     pub plans: Vec<NttPlan>,
 }
 
-/// What foldings of one ring share.
+/// What periodic values of one ring share.
 #[derive(Debug, Default)]
 pub(crate) struct PeriodCache {
     smaller: RwLock<HashMap<u64, Option<Arc<Smaller>>>>,

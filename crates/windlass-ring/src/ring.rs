@@ -25,7 +25,7 @@ const TOGETHER: usize = 8;
 
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///
-/// Owns the caches that depend on the ring alone: automorphism tables, base converters, spare row
+/// Owns the caches that depend on the ring alone: automorphism tables, base converters, pooled row
 /// buffers.
 #[derive(Debug)]
 pub struct Ring {

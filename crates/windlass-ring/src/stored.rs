@@ -225,7 +225,7 @@ mod tests {
             assert!(Poly::read_batch(&ring, &basis, 3, place, 128).is_none(), "bytes are missing");
             assert!(Poly::read_batch(&ring, &basis, 3, place, usize::MAX).is_none());
         }
-        // What is mapped lies in the file, until it is written to; nothing of it becomes spare.
+        // What is mapped lies in the file, until it is written to; nothing of it goes to the pool.
         let mut mapped = Poly::read_batch(&ring, &basis, 3, Stored::Mapped(&file), 64).unwrap();
         let place = file.bytes().as_ptr_range();
         assert!(mapped.iter().all(|poly| place.contains(&poly.row(1).as_ptr().cast())));

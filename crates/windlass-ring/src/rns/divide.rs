@@ -105,11 +105,11 @@ impl Division {
             let (added, kept): (Vec<_>, Vec<_>) = rows.partition(|&(index, _)| self.added.row_of(index).is_some());
             let (indices, kept): (Vec<usize>, Vec<_>) = kept.into_iter().unzip();
             self.ring.with_scratch(source.scratch() * indices.len(), |scratch| {
-                let wide = source.rows(&indices, scratch);
+                let in_qp = source.rows(&indices, scratch);
                 for (h, out) in halves::<N>(kept).into_iter().enumerate() {
-                    let wide = wide.iter().map(|rows| rows[h]).collect::<Vec<_>>();
+                    let in_qp = in_qp.iter().map(|rows| rows[h]).collect::<Vec<_>>();
                     let out = indices.iter().copied().zip(out).collect();
-                    self.finish_rows(&weighed[h], &wide, (epilogue.addends[h], epilogue.automorphism), out);
+                    self.finish_rows(&weighed[h], &in_qp, (epilogue.addends[h], epilogue.automorphism), out);
                 }
             });
             let (indices, added): (Vec<usize>, Vec<_>) = added.into_iter().unzip();
@@ -130,10 +130,10 @@ impl Division {
         ring.for_each_block(buffers, source.together(), |first, rows| {
             let indices: Vec<usize> = (first..first + rows.len()).map(|row| self.drop.index(row)).collect();
             ring.with_scratch(source.scratch() * rows.len(), |scratch| {
-                let wide = source.rows(&indices, scratch);
-                for ((&index, wide), out) in indices.iter().zip(wide).zip(rows) {
-                    for (out, wide) in out.into_iter().zip(wide) {
-                        rows::mul_scalar(ring.isa(), ring.modulus(index), out, wide, self.converter.weight(index));
+                let in_qp = source.rows(&indices, scratch);
+                for ((&index, in_qp), out) in indices.iter().zip(in_qp).zip(rows) {
+                    for (out, in_qp) in out.into_iter().zip(in_qp) {
+                        rows::mul_scalar(ring.isa(), ring.modulus(index), out, in_qp, self.converter.weight(index));
                         ring.plan(index).inverse(out);
                         self.converter.prepare_weighed(out);
                     }
@@ -162,21 +162,21 @@ impl Division {
     fn finish_rows(
         &self,
         weighed: &[&[u64]],
-        wide: &[&[u64]],
+        in_qp: &[&[u64]],
         (addend, automorphism): (Option<&Poly<Eval>>, Option<&Automorphism>),
         mut out: Vec<PrimeRow<'_>>,
     ) {
         let (ring, isa) = (&self.ring, self.ring.isa());
         let divide = |rows: &mut [PrimeRow<'_>]| {
             self.converter.convert_rows(weighed, rows);
-            for ((index, x), wide) in rows.iter_mut().zip(wide) {
+            for ((index, x), in_qp) in rows.iter_mut().zip(in_qp) {
                 let (q, quotient) = (ring.modulus(*index), self.quotient(*index));
                 ring.plan(*index).forward(x);
                 match addend {
                     Some(addend) => {
-                        rows::sub_mul_scalar_add_assign(isa, q, x, wide, quotient, addend.row_of(*index));
+                        rows::sub_mul_scalar_add_assign(isa, q, x, in_qp, quotient, addend.row_of(*index));
                     }
-                    None => rows::sub_mul_scalar_assign(isa, q, x, wide, quotient),
+                    None => rows::sub_mul_scalar_assign(isa, q, x, in_qp, quotient),
                 }
             }
         };

@@ -9,7 +9,7 @@
 //!
 //! Units are products of powers of the hypercube's generators and of p, here called lines; classes
 //! are their exponents modulo the periods of the slots. A product in the group ring is one of
-//! polynomials in the generators, folded by the classes that its monomials are in.
+//! polynomials in the generators, reduced by the classes that its monomials are in.
 
 use rayon::prelude::*;
 use windlass_kernels::arith;
@@ -158,7 +158,7 @@ struct Orbit {
     projection: Vec<usize>,
     /// Where each class stands in a polynomial, and the class of each monomial of a product.
     places: Vec<usize>,
-    folding: Vec<usize>,
+    class_of_monomial: Vec<usize>,
     /// The coefficients of β, summed over H.
     kernel: Prepared,
     /// All k, with their classes.
@@ -187,28 +187,28 @@ impl Orbit {
         let padded = padded(own);
         let places = row_major(own, 0, |place, line, e| place * padded[line] + e);
         let class_of = lines.class_of(own);
-        let folding: Vec<usize> = lines.products(&padded).into_iter().map(|t| class_of[t as usize]).collect();
+        let class_of_monomial: Vec<usize> = lines.products(&padded).into_iter().map(|t| class_of[t as usize]).collect();
         let projection = classes(all, own);
-        let mut polynomial = vec![0; folding.len()];
+        let mut polynomial = vec![0; class_of_monomial.len()];
         projection.iter().zip(&sums).for_each(|(&class, &sum)| polynomial[places[class]] = sum);
-        let kernel = ring.quotient().convolver().prepare(&polynomial, log_of(folding.len()));
+        let kernel = ring.quotient().convolver().prepare(&polynomial, log_of(class_of_monomial.len()));
         let mut exponents: Vec<(usize, usize)> = exponents.zip(classes(&lines.sizes, own)).collect();
         exponents.sort_unstable();
         exponents.dedup_by_key(|(k, _)| *k);
-        Some(Self { projection, places, folding, kernel, exponents })
+        Some(Self { projection, places, class_of_monomial, kernel, exponents })
     }
 
     /// Writes the coefficients at these X^k.
     fn write(&self, convolver: &Convolver, y: &[u64], cyclic: &mut [u64]) {
         let modulus = convolver.modulus();
-        let mut polynomial = vec![0; self.folding.len()];
+        let mut polynomial = vec![0; self.class_of_monomial.len()];
         for (&class, &x) in self.projection.iter().zip(y) {
             let place = &mut polynomial[self.places[class]];
             *place = modulus.add(*place, x);
         }
-        let product = convolver.mul_prepared(&[(&polynomial, &self.kernel)], self.folding.len());
+        let product = convolver.mul_prepared(&[(&polynomial, &self.kernel)], self.class_of_monomial.len());
         let mut sums = vec![0; self.places.len()];
-        for (&class, x) in self.folding.iter().zip(product) {
+        for (&class, x) in self.class_of_monomial.iter().zip(product) {
             sums[class] = modulus.add(sums[class], x);
         }
         self.exponents.iter().for_each(|&(k, class)| cyclic[k] = sums[class]);
