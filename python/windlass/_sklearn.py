@@ -241,7 +241,7 @@ def _places(step: Any, columns: Any, count: int) -> NDArray[np.intp]:
     return np.array([names.index(name) for name in chosen], dtype=np.intp)
 
 
-def _ask(model: Any, what: Callable[[Any], Any], rows: _Weights) -> _Weights:
+def ask(model: Any, what: Callable[[Any], Any], rows: _Weights) -> _Weights:
     """The model's own output for rows, which it may expect as a frame."""
     names = getattr(model, "feature_names_in_", None)
     given: Any = rows
@@ -265,7 +265,7 @@ def _check_scores(model: Any, weights: _Weights, bias: _Weights) -> _Weights | N
     if own_scores is None:
         return None
     rows = np.random.default_rng(0).normal(size=(16, weights.shape[-1]))
-    own = _ask(model, own_scores, rows)
+    own = ask(model, own_scores, rows)
     scores = rows @ np.atleast_2d(weights).T + bias
     if own.size != scores.size or not np.allclose(own.reshape(scores.shape), scores, 1e-6, 1e-6):
         message = (
@@ -290,7 +290,7 @@ def own_probabilities(
     small = wanted @ np.linalg.pinv(weights.astype(float), 1e-9).T
     rows = np.concatenate([rng.normal(size=(16, features)), small])
     with np.errstate(all="ignore"):
-        own = _ask(model, model.predict_proba, rows)
+        own = ask(model, model.predict_proba, rows)
     if own.ndim != 2:
         return rows, own
     sound = np.isfinite(own).all(axis=1)  # what all sigmoids leave at 0 may be 0/0 there

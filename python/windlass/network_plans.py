@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from windlass._activations import Fitted, Interval, fitted
 from windlass._html import lines
-from windlass._network_costs import Costs, explained
 from windlass._progress import callback
 from windlass._windlass import Bootstrapping, Ciphertext, Client, Context, Keys, LinearPlan, Server
 from windlass.errors import (
@@ -260,8 +259,10 @@ class NetworkPlan:
     difference : float
         The largest difference of the scores of the samples by the polynomials, without encryption, from
         those of the network itself.
-    seconds : dict of str to float
-        The estimated seconds of each layout on one thread of this machine.
+    depth : int
+        The levels that all layers take together.
+    refreshes : int
+        The number of ciphertexts that are refreshed in a run.
 
     Examples
     --------
@@ -296,24 +297,24 @@ class NetworkPlan:
             self.steps = scaling.steps(precision, context)
         self.context: Context = context
         refreshes = _refreshes(self.depth, context)
-        costs = Costs(context, self.steps, count, refreshes)
-        self.seconds: dict[str, float] = costs.seconds
-        kind = _kind(self.seconds, layout, context, self._stride())
-        self.refreshes: int = costs.refreshes[kind]
+        kind = _kind(self.steps, layout, count, context.slots)
+        # Before which products and activations, in turn, the numbers are refreshed.
+        self._refreshed: list[bool] = _places(self.steps, context.depth)
+        widths = _widths(self.steps, kind)
+        groups = _groups(self.steps, kind, count, context.slots)
+        self.refreshes: int = groups * sum(
+            width for width, place in zip(widths, self._refreshed, strict=True) if place
+        )
         self._linear: list[LinearPlan] = []
         self.layout: NetworkLayout = self._laid_out(kind, count, scaling, refreshes)
         clear = self.in_the_clear(samples)
         self.difference: float = float(np.abs(clear - network.scores(samples)).max())
 
-    def _stride(self) -> int:
-        """Slots for a row and all that is computed of it."""
-        return max(self.network.features, *(len(step.bias) for step in self.steps))
-
     def _laid_out(
         self, kind: Literal["rows", "features"], count: int, scaling: _Scaling, refreshes: bool
     ) -> NetworkLayout:
         """Where rows lie; for the kind ``"rows"`` the plans of the matrices too, for their keys."""
-        slots, stride = self.context.slots, self._stride() if kind == "rows" else 1
+        slots, stride = self.context.slots, _stride(self.steps) if kind == "rows" else 1
         per = min(slots // stride, count) if kind == "rows" else slots
         if kind == "rows":
             self._linear = [
@@ -404,10 +405,10 @@ class NetworkPlan:
         x = server.receive(rows.values)
         try:
             for number, step in enumerate(self.steps):
-                x = self._product(number, self._with_room(x, 1))
+                x = self._product(number, self._ready(2 * number, x))
                 done = _told(tell, done + 1, count)
                 if step.activation is not None:
-                    x = self._with_room(x.assume_bound(step.activation.arguments), step.depth)
+                    x = self._ready(2 * number + 1, x.assume_bound(step.activation.arguments))
                     x = step.activation(x)
                     done = _told(tell, done + 1, count)
         finally:
@@ -428,10 +429,9 @@ class NetworkPlan:
             )
             raise ShapeError(message)
 
-    def _with_room(self, x: Ciphertext, levels: int) -> Ciphertext:
-        """The same numbers, refreshed if so many levels are not left."""
-        short = self.layout.refreshes and x.depth_left < levels
-        return x.refresh(progress=False) if short else x
+    def _ready(self, place: int, x: Ciphertext) -> Ciphertext:
+        """The same numbers, refreshed where the plan says so."""
+        return x.refresh(progress=False) if self._refreshed[place] else x
 
     def _product(self, number: int, x: Ciphertext) -> Ciphertext:
         """A layer without its activation."""
@@ -469,14 +469,14 @@ class NetworkPlan:
         return x * self.layout.score_unit
 
     def explain(self) -> str:
-        """Describe the plan: layout, parameters, intervals, degrees, levels, keys, bytes, time.
+        """Describe the plan: layout, parameters, levels, refreshes, intervals, degrees, keys, bytes.
 
         Returns
         -------
         str
 
         """
-        return explained(self)
+        return _explained(self)
 
     def __repr__(self) -> str:
         return (
@@ -641,15 +641,102 @@ def _refreshes(depth: int, context: Context) -> bool:
     return True
 
 
+def _places(steps: list[Step], depth: int) -> list[bool]:
+    """Where too few levels are left: before the product and the activation of each step, in turn."""
+    places, left = [], depth
+    for step in steps:
+        for levels in (1, step.depth):
+            places.append(left < levels)
+            left = (depth if left < levels else left) - levels
+    return places
+
+
+def _stride(steps: list[Step]) -> int:
+    """Slots for a row and all that is computed of it."""
+    return max(steps[0].weights.shape[1], *(len(step.bias) for step in steps))
+
+
+def _groups(steps: list[Step], kind: str, rows: int, slots: int) -> int:
+    """Ciphertexts that hold all rows; with the kind ``"features"`` for each feature."""
+    per = slots if kind == "features" else slots // _stride(steps)
+    return -(-rows // per)
+
+
+def _widths(steps: list[Step], kind: str) -> list[int]:
+    """Ciphertexts of a group that go into each product and each activation, in turn."""
+    own = [width for step in steps for width in reversed(step.weights.shape)]
+    return own if kind == "features" else [1] * len(own)
+
+
 def _kind(
-    seconds: dict[str, float], layout: str | None, context: Context, stride: int
+    steps: list[Step], layout: str | None, rows: int, slots: int
 ) -> Literal["rows", "features"]:
-    """The layout that was asked for, or the one of the least time."""
-    if layout == "rows" and stride > context.slots:
+    """The layout that was asked for, or the one with fewer ciphertexts; by features if they are as many.
+
+    Products of ciphertexts and refreshes take most of the time, and both grow with their number.
+    """
+    fits = _stride(steps) <= slots
+    if layout == "rows" and not fits:
         message = (
-            f'layout "rows" needs {stride} slots for a row, but a ciphertext has {context.slots}: use '
+            f'layout "rows" needs {_stride(steps)} slots for a row, but a ciphertext has {slots}: use '
             'layout "features"'
         )
         raise ParameterError(message)
-    chosen = min(seconds, key=seconds.__getitem__) if layout is None else layout
-    return "rows" if chosen == "rows" else "features"
+    if layout is not None:
+        return "rows" if layout == "rows" else "features"
+    counts = {
+        kind: _groups(steps, kind, rows, slots) * sum(_widths(steps, kind))
+        for kind in ("features", "rows")[: 1 + fits]
+    }
+    return "rows" if min(counts, key=counts.__getitem__) == "rows" else "features"
+
+
+def _megabytes(count: float) -> str:
+    return f"{count / 1e6:.1f} MB" if count < 1e9 else f"{count / 1e9:.1f} GB"
+
+
+def _of_step(step: Step) -> str:
+    outputs, inputs = step.weights.shape
+    text = f"{inputs} to {outputs}"
+    own = step.activation
+    if own is None:
+        return f"{text}, no activation"
+    low, high = own.interval
+    degrees = own.circuit.degrees
+    how = f"degree {', '.join(map(str, degrees))}, " if degrees else "as it is, "
+    return (
+        f"{text}, {step.name} from {low:.4g} to {high:.4g} (samples {step.measured[0]:.4g} to "
+        f"{step.measured[1]:.4g}), {how}depth {step.depth}, within {own.error:.2g}"
+    )
+
+
+def _explained(plan: NetworkPlan) -> str:
+    """The plan in words."""
+    own, context = plan.layout, plan.context
+    sizes = context.sizes()
+    inputs = own.groups * (own.features if own.kind == "features" else 1)
+    outputs = own.groups * (own.outputs if own.kind == "features" else 1)
+    keys = len(own.galois_elements) + 1
+    how = (
+        f"{own.per_ciphertext} rows of {own.stride} slots in a ciphertext"
+        if own.kind == "rows"
+        else f"one feature of {own.per_ciphertext} rows in a ciphertext"
+    )
+    refreshes = (
+        f"{plan.refreshes}, with keys of their own (context.bootstrapping().explain())"
+        if own.refreshes
+        else "none"
+    )
+    rows = [
+        ("network", plan.network.describe()),
+        ("layout", f"by {own.kind}: {how}"),
+        ("parameters", f"n = {context.ring_dimension}, {context.security:.0f} bits of security"),
+        ("levels", f"{plan.depth} in all; the context has {context.depth}"),
+        ("refreshes", refreshes),
+        *((f"layer {number}", _of_step(step)) for number, step in enumerate(plan.steps, 1)),
+        ("scores", f"on the samples within {plan.difference:.2g} of the network's, unencrypted"),
+        ("keys", f"{keys}, {_megabytes(keys * sizes['switching_key_disk'])}"),
+        ("encrypted", f"{own.rows} rows in {inputs} ciphertexts, "
+         f"{_megabytes(inputs * sizes['fresh_ciphertext_disk'])}; scores in {outputs}"),
+    ]
+    return "\n".join(f"{name:<12}{text}" for name, text in rows)

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from windlass._activations import Activation, activation
 from windlass._html import lines
-from windlass._sklearn import folded_network
+from windlass._sklearn import ask, folded_network
 from windlass.errors import DTypeError, ParameterError, ShapeError
 from windlass.models import Linear, Logistic, _numbers
 
@@ -157,7 +157,8 @@ class Network:
         Raises
         ------
         DTypeError
-            If the model is not a fitted network, decides for several labels at once, or has other steps.
+            If the model is not a fitted network, decides for several labels at once, has other steps, or
+            predicts random rows differently.
 
         Examples
         --------
@@ -174,7 +175,22 @@ class Network:
         own = cls(zip(weights, biases, names, strict=True), classes)
         if flat:
             own._end = Linear(own.layers[-1].weights[0], own.layers[-1].bias)
+        own._check_against(model)
         return own
+
+    def _check_against(self, model: Any) -> None:
+        """Refuse a model whose own predictions of random rows differ."""
+        rows = np.random.default_rng(0).normal(size=(16, self.features))
+        what = model.predict if self.classes is None else model.predict_proba
+        scores = self.scores(rows)
+        own = self.decide(scores) if self.classes is None else self.probabilities(scores)
+        wanted = ask(model, what, rows)
+        if wanted.size != own.size or not np.allclose(wanted.reshape(own.shape), own, 1e-4, 1e-4):
+            message = (
+                f"{type(model).__name__} predicts something else than its layers give: it transforms "
+                "features or predictions in another way"
+            )
+            raise DTypeError(message)
 
     @property
     def features(self) -> int:
@@ -310,7 +326,8 @@ class Network:
             How much wider than the measured intervals those of the plan are; 1 or more.
         layout : {"rows", "features"}, optional
             ``"rows"``: a ciphertext holds several rows, side by side. ``"features"``: a ciphertext holds
-            one feature of many rows. By default the one whose time is estimated to be less.
+            one feature of many rows. By default the one with fewer ciphertexts in products,
+            activations and refreshes.
         context : Context, optional
             A CKKS context. By default the smallest parameters with 128 bits of security whose depth
             suffices; if there are none, parameters with refreshes.
@@ -350,9 +367,19 @@ class Network:
         found = [each.activation.name for each in self.layers if each.activation is not None]
         return found[0] if len(set(found)) == 1 else ", ".join(found) or "linear"
 
-    def __repr__(self) -> str:
+    def describe(self) -> str:
+        """Describe the network: its widths, its activations, the number of its classes.
+
+        Returns
+        -------
+        str
+
+        """
         classes = "" if self.classes is None else f", {len(self.classes)} classes"
-        return f"<windlass.Network, {self._shape()}, {self._activations()}{classes}>"
+        return f"{self._shape()}, {self._activations()}{classes}"
+
+    def __repr__(self) -> str:
+        return f"<windlass.Network, {self.describe()}>"
 
     def _repr_html_(self) -> str:
         return lines(repr(self))
