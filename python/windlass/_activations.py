@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from windlass._windlass import Ciphertext, Circuit, Context
+from windlass._windlass import Circuit, Context
 from windlass.errors import (
     DTypeError,
     NoParameters,
@@ -22,8 +22,14 @@ _Floats = NDArray[np.float64]
 
 Interval = tuple[float, float]
 
+_MOST = 511
+"""The largest degree: nine levels."""
+
+_POINTS = 8193
+"""Where the distance of a polynomial from its activation is measured."""
+
 _ROOM = 1.0 + 2.0**-6
-"""Results are divided by their largest absolute value times this, so that errors keep them below 1."""
+"""Results are divided by their largest absolute value times this: errors keep them below 1."""
 
 
 class Activation(NamedTuple):
@@ -113,56 +119,39 @@ class Fitted(NamedTuple):
     middle: float
     half: float
     size: float
+    series: np.polynomial.Chebyshev
     circuit: Circuit
-    adds_argument: bool
-    """Whether the argument is added to what the circuit gives: ``t + |t|`` is twice a ReLU."""
+    error: float
+    """The largest distance from the function, in units of the function."""
 
     @property
     def interval(self) -> Interval:
         """The numbers that the activation takes."""
-        reach = self.half * self.arguments
-        return self.middle - reach, self.middle + reach
-
-    @property
-    def error(self) -> float:
-        """The largest distance from the function, in units of the function."""
-        return (self.circuit.approximation_error or 0.0) * self.size
-
-    @property
-    def arguments(self) -> float:
-        """The largest absolute value of arguments."""
-        return 0.5 if self.adds_argument else 1.0
-
-    def __call__(self, t: Ciphertext) -> Ciphertext:
-        result = self.circuit(t, progress=False)
-        return result + t if self.adds_argument else result
+        return self.middle - self.half, self.middle + self.half
 
     def slope(self) -> float:
         """The largest slope of what is computed."""
-        t = np.linspace(-self.arguments, self.arguments, 1025)
-        return float(np.abs(np.gradient(self.in_the_clear(t), t)).max())
+        t = np.linspace(-1, 1, _POINTS)
+        return float(np.abs(self.series.deriv()(t)).max())
 
     def check(self, t: _Floats, what: str) -> None:
-        """Refuse arguments outside of the interval, one row of arguments for each row of a table."""
-        beyond = np.abs(t) > self.arguments
+        """Refuse arguments outside of the interval: a row of arguments for each row of a table."""
+        beyond = np.abs(t) > 1
         if beyond.any():
             row = int(np.flatnonzero(beyond.any(axis=1))[0])
             value = self.middle + self.half * float(t[row][beyond[row]][0])
             low, high = self.interval
             message = (
-                f"{what}: row {row} leads to the number {value:.6g}, but the activation was planned for "
-                f"{low:.6g} to {high:.6g}: plan with samples that have such rows, or a larger margin"
+                f"{what}: row {row} leads to the number {value:.6g}, but the activation was "
+                f"planned for "
+                f"{low:.6g} to {high:.6g}: plan with samples that have such rows, or a larger "
+                f"margin"
             )
             raise ValueRangeError(message, index=row, value=str(value))
 
-    def in_the_clear(self, t: _Floats) -> _Floats:
-        """What is computed, in double precision."""
-        result = self.circuit.in_the_clear(t)
-        return result + t if self.adds_argument else result
-
 
 def fitted(own: Activation, interval: Interval, precision: float, context: Context) -> Fitted:
-    """Plan an activation on an interval: within ``2**-precision`` of it, relative to its largest value.
+    """Plan an activation on an interval: within ``2**-precision`` of its largest value.
 
     Raises
     ------
@@ -173,52 +162,44 @@ def fitted(own: Activation, interval: Interval, precision: float, context: Conte
     """
     low, high = interval
     middle, half = (low + high) / 2, (high - low) / 2
+    t = np.linspace(-1, 1, _POINTS)
     with np.errstate(all="ignore"):
-        values = own.value(np.linspace(low, high, 4097))
+        values = own.value(middle + half * t)
     largest = float(np.abs(values).max())
     if not (math.isfinite(largest) and largest > 0):
         raise ParameterError(
             f"the activation {own.name} is {'0' if largest == 0 else 'not finite'} on the interval "
             f"from {low:.4g} to {high:.4g}: choose another activation"
         )
-    size = largest * _ROOM
+    size = largest * (1 + 2.0**-precision) * _ROOM
+    degree = _MOST if own.degree is None else max(own.degree, 1)
+    series = np.polynomial.Chebyshev.interpolate(
+        lambda t: own.value(middle + half * t) / size, degree
+    )
+    if own.degree is None:
+        series = _shortest(series, t, values / size, precision, own.name)
+    error = float(np.abs(series(t) - values / size).max()) * size
+    return Fitted(middle, half, size, series, context.polynomial(series), error)
 
-    def scaled(t: float) -> float:
-        return float(own.value(np.array([middle + half * t]))[0]) / size
 
-    if own.degree is not None:
-        series = np.polynomial.Chebyshev.interpolate(
-            lambda t: own.value(middle + half * t) / size, max(own.degree, 1)
+def _shortest(
+    series: np.polynomial.Chebyshev, t: _Floats, values: _Floats, precision: float, name: str
+) -> np.polynomial.Chebyshev:
+    """The first terms of a series, as few as are within the precision of the values."""
+
+    def within(degree: int) -> bool:
+        return bool(np.abs(series.truncate(degree + 1)(t) - values).max() <= 2.0**-precision)
+
+    if not within(_MOST):
+        reached = -math.log2(float(np.abs(series(t) - values).max()))
+        raise NoParameters(
+            f"a polynomial of degree {_MOST} is within 2^-{reached:.1f} of {name}, relative to its "
+            f"largest "
+            f"value, but 2^-{precision:g} is asked for: choose a smaller precision or a smoother "
+            f"activation"
         )
-        return Fitted(middle, half, size, context.polynomial(series), adds_argument=False)
-    if own.name != "relu":
-        return Fitted(middle, half, size, context.function(scaled, (-1.0, 1.0), precision), False)
-    return _relu(scaled, (middle, half, size), precision, context)
-
-
-def _relu(
-    scaled: Callable[[float], float],
-    units: tuple[float, float, float],
-    precision: float,
-    context: Context,
-) -> Fitted:
-    """A ReLU by one polynomial, or by the composition of an absolute value if that is not as deep."""
-    middle, half, size = units
-    largest = 2 * (abs(middle) + half) * _ROOM
-    found: list[Fitted] = []
-    refusal: NoParameters | None = None
-    try:
-        circuit = context.function(scaled, (-1.0, 1.0), precision)
-        found.append(Fitted(middle, half, size, circuit, adds_argument=False))
-    except NoParameters as error:
-        refusal = error
-    try:
-        # t = x / largest lies in -1/2..1/2, and t + |t| = relu(x) / (largest / 2).
-        circuit = context.function("abs", (-1.0, 1.0), precision + 1)
-        found.append(Fitted(0.0, largest, largest / 2, circuit, adds_argument=True))
-    except NoParameters as error:
-        refusal = refusal or error
-    if not found:
-        assert refusal is not None
-        raise refusal
-    return min(found, key=lambda own: own.circuit.depth)
+    low, high = 0, _MOST
+    while high - low > 1:
+        between = (low + high) // 2
+        low, high = (low, between) if within(between) else (between, high)
+    return series.truncate(high + 1)

@@ -310,23 +310,27 @@ class FoldedNetwork(NamedTuple):
 
 
 def folded_network(model: object) -> FoldedNetwork:
-    """Read a fitted ``MLPClassifier`` or ``MLPRegressor``, the steps before it folded into its first layer.
+    """Read a fitted ``MLPClassifier`` or ``MLPRegressor``, steps before it folded into its layers.
 
     Raises
     ------
     DTypeError, ShapeError
-        If the model is not such a network, not fitted, or has a step that cannot be merged into weights.
+        If the model is not such a network, not fitted, or has a step that cannot be merged into
+        weights.
     """
     steps = _steps(model)
     final: Any = steps[-1] if steps else model
     name = type(final).__name__
     if getattr(final, "coefs_", None) is None or getattr(final, "intercepts_", None) is None:
-        message = f"{name} has no coefs_ and intercepts_: a fitted MLPClassifier or MLPRegressor has"
+        message = (
+            f"{name} has no coefs_ and intercepts_: a fitted MLPClassifier or MLPRegressor has"
+        )
         raise DTypeError(message)
     classes = getattr(final, "classes_", None)
     if classes is not None and final.out_activation_ == "logistic" and final.n_outputs_ > 1:
         message = (
-            f"{name} was fitted on several labels for each row and does not decide for one of them: fit "
+            f"{name} was fitted on several labels for each row and does not decide for one of "
+            f"them: fit "
             "a model for each label"
         )
         raise DTypeError(message)

@@ -1,8 +1,9 @@
 """Plans of networks on encrypted rows: intervals, polynomials, parameters, layouts, refreshes.
 
-Every number that is encrypted is divided by a unit, so that arguments and results of activations lie in
--1..1. The units are multiplied into the weights, which costs nothing, saves the level that would bring
-an interval to -1..1, and is what refreshes need.
+Every number that is encrypted is divided by a unit, so that arguments and results of activations
+lie in
+-1..1. The units are multiplied into the weights, which costs nothing, saves the level that would
+bring an interval to -1..1, and is what refreshes need.
 """
 
 from __future__ import annotations
@@ -44,8 +45,14 @@ _FEATURE_BOUND = 4.0
 _SCALE_BITS = (30, 50)
 """log2 of the smallest and the largest scale."""
 
-_ERROR_BITS = 20
-"""Bits of the scale for the errors of encryption, products and rescalings, and some to spare."""
+_ERROR_BITS = 13
+"""Bits of the scale for the error of encryption."""
+
+_ACTIVATION_BITS = 4
+"""Bits that the products of an activation take, beside its slope."""
+
+_REFRESH_BITS = 30.0
+"""The largest precision of a refresh that is asked for."""
 
 
 class Step(NamedTuple):
@@ -86,13 +93,13 @@ class NetworkData:
 
     @property
     def precision_bits(self) -> float | None:
-        """The stated bits of precision, in units of the layout, with those of the activations."""
+        """Stated bits of precision beside :meth:`NetworkPlan.in_the_clear`, in the layout's units."""
         return self.values.precision_bits
 
 
 @dataclass(frozen=True)
 class NetworkLayout:
-    """How rows and scores lie in ciphertexts, and which keys the server needs: the client's part of a plan.
+    """Where rows and scores lie, and which keys the server needs: the client's part of a plan.
 
     A client needs it and no weights. It can be pickled.
 
@@ -100,15 +107,15 @@ class NetworkLayout:
     ----------
     context : Context
     kind : {"rows", "features"}
-        ``"rows"``: a ciphertext holds ``per_ciphertext`` rows, ``stride`` slots apart. ``"features"``: a
-        ciphertext holds one feature of ``per_ciphertext`` rows.
+        ``"rows"``: a ciphertext holds ``per_ciphertext`` rows, ``stride`` slots apart.
+        ``"features"``: a ciphertext holds one feature of ``per_ciphertext`` rows.
     rows : int
         The number of rows that are encrypted together, at most.
     features, outputs : int
     per_ciphertext, stride : int
     feature_units : tuple of float
-        Powers of two by which features are divided before they are encrypted. A feature may be four times
-        as large.
+        Powers of two by which features are divided before they are encrypted. A feature may be four
+        times as large.
     score_unit : float
         The power of two by which scores are divided.
     galois_elements : tuple of int
@@ -135,11 +142,9 @@ class NetworkLayout:
         """Ciphertexts that hold all rows; with the kind ``"features"`` for each feature."""
         return -(-self.rows // self.per_ciphertext)
 
-    def __windlass_needs__(self) -> list[Keys | Bootstrapping]:
-        needs: list[Keys | Bootstrapping] = [
-            self.context.keys(list(self.galois_elements), relinearisation=True)
-        ]
-        return [*needs, self.context.bootstrapping()] if self.refreshes else needs
+    def __windlass_needs__(self) -> tuple[Keys | Bootstrapping, ...]:
+        keys = self.context.keys(list(self.galois_elements), relinearisation=True)
+        return (keys, self.context.bootstrapping()) if self.refreshes else (keys,)
 
     def encrypt(self, client: Client, rows: ArrayLike) -> NetworkData:
         """Encrypt rows.
@@ -171,7 +176,8 @@ class NetworkLayout:
             raise ShapeError(message, expected=self.features, got=got)
         if len(array) > self.rows:
             message = (
-                f"{len(array)} rows are given, but the plan is for {self.rows} at most: encrypt them in "
+                f"{len(array)} rows are given, but the plan is for {self.rows} at most: encrypt "
+                f"them in "
                 f"several calls, or plan the network with rows={len(array)}"
             )
             raise ShapeError(message, expected=self.rows, got=len(array))
@@ -190,7 +196,8 @@ class NetworkLayout:
             value = float(array[row, feature])
             largest = _FEATURE_BOUND * self.feature_units[feature]
             message = (
-                f"rows: feature {feature} of row {row} is {value:.6g}, but at most {largest:.6g} in "
+                f"rows: feature {feature} of row {row} is {value:.6g}, but at most {largest:.6g} "
+                f"in "
                 "absolute value was planned for: plan the network with samples that have such rows"
             )
             raise ValueRangeError(message, index=index, value=str(value))
@@ -236,7 +243,9 @@ class NetworkLayout:
 
 def _check_context(own: Context, other: Context) -> None:
     if own != other:
-        message = f"the network was planned for another context ({own!r}, not {other!r}); use one context"
+        message = (
+            f"the network was planned for another context ({own!r}, not {other!r}); use one context"
+        )
         raise OtherContext(message)
 
 
@@ -246,9 +255,9 @@ class NetworkPlan:
     Made by :meth:`Network.plan`. Name it in :meth:`Context.generate_keys`. The client encrypts and
     decrypts, by the plan or by its :attr:`layout` alone; the server runs the plan.
 
-    **Warning.** The scores of a row that leads to numbers outside the intervals of the plan are wrong, and
-    those of the other rows in its ciphertexts may be. No error is raised unless a score exceeds its bound.
-    :meth:`in_the_clear` refuses such rows.
+    **Warning.** The scores of a row that leads to numbers outside the intervals of the plan are
+    wrong, and those of the other rows in its ciphertexts may be. No error is raised unless a score
+    exceeds its bound. :meth:`in_the_clear` refuses such rows.
 
     Attributes
     ----------
@@ -257,8 +266,8 @@ class NetworkPlan:
     steps : list of Step
         The layers, for numbers that are divided by their units.
     difference : float
-        The largest difference of the scores of the samples by the polynomials, without encryption, from
-        those of the network itself.
+        The largest difference of the scores of the samples by the polynomials, without encryption,
+        from those of the network itself.
     depth : int
         The levels that all layers take together.
     refreshes : int
@@ -338,9 +347,11 @@ class NetworkPlan:
     @property
     def intervals(self) -> list[Interval | None]:
         """The interval of each layer's activation; None for a layer without one."""
-        return [None if step.activation is None else step.activation.interval for step in self.steps]
+        return [
+            None if step.activation is None else step.activation.interval for step in self.steps
+        ]
 
-    def __windlass_needs__(self) -> list[Keys | Bootstrapping]:
+    def __windlass_needs__(self) -> tuple[Keys | Bootstrapping, ...]:
         return self.layout.__windlass_needs__()
 
     def encrypt(self, client: Client, rows: ArrayLike) -> NetworkData:
@@ -408,23 +419,27 @@ class NetworkPlan:
                 x = self._product(number, self._ready(2 * number, x))
                 done = _told(tell, done + 1, count)
                 if step.activation is not None:
-                    x = self._ready(2 * number + 1, x.assume_bound(step.activation.arguments))
-                    x = step.activation(x)
+                    x = self._ready(2 * number + 1, x.assume_bound(1.0))
+                    x = step.activation.circuit(x, progress=False).assume_bound(1.0)
                     done = _told(tell, done + 1, count)
         finally:
-            if hasattr(tell, "close"):
-                tell.close()
+            close = getattr(tell, "close", None)
+            if close is not None:
+                close()
         return NetworkData(x, rows.count)
 
     def _check_shape(self, rows: NetworkData) -> None:
         own = self.layout
         wide = own.per_ciphertext * own.stride
         expected = (
-            (own.groups, wide) if own.kind == "rows" else (own.features, own.groups * own.per_ciphertext)
+            (own.groups, wide)
+            if own.kind == "rows"
+            else (own.features, own.groups * own.per_ciphertext)
         )
         if rows.values.shape != expected:
             message = (
-                f"the encrypted rows have the shape {rows.values.shape}, but this plan takes {expected}: "
+                f"the encrypted rows have the shape {rows.values.shape}, but this plan takes "
+                f"{expected}: "
                 "encrypt them with the layout of this plan"
             )
             raise ShapeError(message)
@@ -456,8 +471,8 @@ class NetworkPlan:
         Raises
         ------
         ValueRangeError
-            If a row leads to a number outside the interval of an activation. ``index`` is the number of
-            the row.
+            If a row leads to a number outside the interval of an activation. ``index`` is the
+            number of the row.
 
         """
         x = self.network._rows(rows) / np.array(self.layout.feature_units)
@@ -465,11 +480,11 @@ class NetworkPlan:
             x = x @ step.weights.T + step.bias
             if step.activation is not None:
                 step.activation.check(x, f"layer {number}")
-                x = step.activation.in_the_clear(x)
-        return x * self.layout.score_unit
+                x = step.activation.series(x)
+        return np.asarray(x * self.layout.score_unit)
 
     def explain(self) -> str:
-        """Describe the plan: layout, parameters, levels, refreshes, intervals, degrees, keys, bytes.
+        """Describe the plan: layout, parameters, levels, refreshes, activations, keys, bytes.
 
         Returns
         -------
@@ -513,7 +528,8 @@ def _check_arguments(
         raise ParameterError(f'layout must be "rows", "features" or None, not {layout!r}')
     if context is not None and context.scheme != "CKKS":
         raise ParameterError(
-            f"a network computes with real numbers (CKKS), but the context is of {context.scheme}: use "
+            f"a network computes with real numbers (CKKS), but the context is of {context.scheme}: "
+            f"use "
             "Context.approximate or Context.refreshing"
         )
     return count
@@ -549,7 +565,8 @@ class _Scaling:
         more = (self._margin - 1) * (high - low) / 2
         if high - more <= low + more and high <= low:
             message = (
-                f"layer {number + 1} gives the number {low:.6g} for all samples, so its interval is empty: "
+                f"layer {number + 1} gives the number {low:.6g} for all samples, so its interval "
+                f"is empty: "
                 "plan the network with other samples"
             )
             raise ParameterError(message)
@@ -586,14 +603,21 @@ def _bound_bits(steps: list[Step]) -> int:
     return max(2, math.ceil(math.log2(max(1.0, *bounds))) + 1)
 
 
-def _gain_bits(steps: list[Step]) -> float:
-    """log2 of the factor by which the layers multiply independent errors of their inputs."""
-    bits = 0.0
-    for step in steps:
-        gain = float(np.sqrt(np.square(step.weights).sum(axis=1)).max())
+def _needed_bits(steps: list[Step], precision: float) -> float:
+    """Bits of precision that encrypted rows need, for scores of so many bits.
+
+    From the end: an activation multiplies an error by its slope, and weights by their norms. A
+    polynomial of degree d also needs an argument whose error is well below ``d**-2``, beyond which
+    it grows fast outside of -1..1.
+    """
+    bits = precision
+    for step in reversed(steps):
         if step.activation is not None:
-            gain *= step.activation.slope()
-        bits += max(0.0, math.log2(max(gain, 1.0)))
+            steep = math.log2(max(step.activation.slope(), 1.0))
+            tame = 2 * math.log2(step.activation.series.degree()) + 4
+            bits = max(bits + steep + _ACTIVATION_BITS, tame)
+        gain = float(np.sqrt(np.square(step.weights).sum(axis=1)).max())
+        bits += math.log2(max(gain, 1.0)) + 1
     return bits
 
 
@@ -602,7 +626,8 @@ def _chosen(
 ) -> Context:
     """The smallest parameters whose depth suffices, or parameters with refreshes."""
     low, high = _SCALE_BITS
-    scale_bits = min(high, max(low, math.ceil(precision + _ERROR_BITS + _gain_bits(steps))))
+    needed = _needed_bits(steps, precision)
+    scale_bits = min(high, max(low, math.ceil(needed + _ERROR_BITS)))
     try:
         return Context.approximate(
             depth=depth, scale_bits=scale_bits, value_bits=_bound_bits(steps)
@@ -614,7 +639,7 @@ def _chosen(
     return Context.refreshing(
         slots=min(2**15, int(_power_of_two(slots))),
         depth=1 + max(step.depth for step in steps),
-        precision=min(30.0, precision + 6 + _gain_bits(steps)),
+        precision=min(_REFRESH_BITS, needed),
         progress=False,
     )
 
@@ -633,8 +658,10 @@ def _refreshes(depth: int, context: Context) -> bool:
         context.bootstrapping()
     except BootstrapError:
         message = (
-            f"the network takes {depth} levels, but the context has {context.depth} and no refreshes: "
-            f"leave context= out, use Context.approximate(depth={depth}) or Context.refreshing(), or plan "
+            f"the network takes {depth} levels, but the context has {context.depth} and no "
+            f"refreshes: "
+            f"leave context= out, use Context.approximate(depth={depth}) or Context.refreshing(), "
+            f"or plan "
             "with a smaller precision"
         )
         raise CapacityExhausted(message, depth=depth) from None
@@ -642,7 +669,7 @@ def _refreshes(depth: int, context: Context) -> bool:
 
 
 def _places(steps: list[Step], depth: int) -> list[bool]:
-    """Where too few levels are left: before the product and the activation of each step, in turn."""
+    """Where too few levels are left: before the product and the activation of each step."""
     places, left = [], depth
     for step in steps:
         for levels in (1, step.depth):
@@ -653,7 +680,7 @@ def _places(steps: list[Step], depth: int) -> list[bool]:
 
 def _stride(steps: list[Step]) -> int:
     """Slots for a row and all that is computed of it."""
-    return max(steps[0].weights.shape[1], *(len(step.bias) for step in steps))
+    return max(int(steps[0].weights.shape[1]), *(len(step.bias) for step in steps))
 
 
 def _groups(steps: list[Step], kind: str, rows: int, slots: int) -> int:
@@ -671,15 +698,15 @@ def _widths(steps: list[Step], kind: str) -> list[int]:
 def _kind(
     steps: list[Step], layout: str | None, rows: int, slots: int
 ) -> Literal["rows", "features"]:
-    """The layout that was asked for, or the one with fewer ciphertexts; by features if they are as many.
+    """The layout that was asked for, or the one with fewer ciphertexts (by features if equal).
 
     Products of ciphertexts and refreshes take most of the time, and both grow with their number.
     """
     fits = _stride(steps) <= slots
     if layout == "rows" and not fits:
         message = (
-            f'layout "rows" needs {_stride(steps)} slots for a row, but a ciphertext has {slots}: use '
-            'layout "features"'
+            f'layout "rows" needs {_stride(steps)} slots for a row, but a ciphertext has {slots}: '
+            'use layout "features"'
         )
         raise ParameterError(message)
     if layout is not None:
@@ -702,11 +729,10 @@ def _of_step(step: Step) -> str:
     if own is None:
         return f"{text}, no activation"
     low, high = own.interval
-    degrees = own.circuit.degrees
-    how = f"degree {', '.join(map(str, degrees))}, " if degrees else "as it is, "
     return (
         f"{text}, {step.name} from {low:.4g} to {high:.4g} (samples {step.measured[0]:.4g} to "
-        f"{step.measured[1]:.4g}), {how}depth {step.depth}, within {own.error:.2g}"
+        f"{step.measured[1]:.4g}), degree {own.series.degree()}, depth {step.depth}, "
+        f"within {own.error:.2g}"
     )
 
 
@@ -736,7 +762,10 @@ def _explained(plan: NetworkPlan) -> str:
         *((f"layer {number}", _of_step(step)) for number, step in enumerate(plan.steps, 1)),
         ("scores", f"on the samples within {plan.difference:.2g} of the network's, unencrypted"),
         ("keys", f"{keys}, {_megabytes(keys * sizes['switching_key_disk'])}"),
-        ("encrypted", f"{own.rows} rows in {inputs} ciphertexts, "
-         f"{_megabytes(inputs * sizes['fresh_ciphertext_disk'])}; scores in {outputs}"),
+        (
+            "encrypted",
+            f"{own.rows} rows in {inputs} ciphertexts, "
+            f"{_megabytes(inputs * sizes['fresh_ciphertext_disk'])}; scores in {outputs}",
+        ),
     ]
     return "\n".join(f"{name:<12}{text}" for name, text in rows)

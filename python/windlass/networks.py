@@ -1,8 +1,8 @@
 """Networks of layers that are trained elsewhere, for encrypted rows.
 
-A network is planned for sample rows: :meth:`Network.plan` measures which numbers its activations meet,
-and chooses polynomials, parameters and how rows lie in ciphertexts. The server has the weights in the
-clear. It sees neither rows nor scores.
+A network is planned for sample rows: :meth:`Network.plan` measures which numbers its activations
+meet, and chooses polynomials, parameters and how rows lie in ciphertexts. The server has the
+weights in the clear. It sees neither rows nor scores.
 """
 
 from __future__ import annotations
@@ -52,7 +52,10 @@ def _layer(number: int, given: Any) -> Layer:
     outputs = own.shape[0]
     shift = np.zeros(outputs) if bias is None else _numbers(bias, f"bias of layer {number}")
     if shift.shape != (outputs,):
-        message = f"layer {number} has {outputs} outputs, so a bias of shape ({outputs},), not {shift.shape}"
+        message = (
+            f"layer {number} has {outputs} outputs, so a bias of shape ({outputs},), "
+            f"not {shift.shape}"
+        )
         raise ShapeError(message, expected=outputs, got=shift.size)
     return Layer(own, shift.astype(float), activation(name))
 
@@ -76,19 +79,20 @@ class Network:
     Parameters
     ----------
     layers : sequence of (weights, bias, activation)
-        ``weights`` of shape (outputs, inputs); ``bias`` of shape (outputs,), or None; ``activation`` is
+        ``weights`` of shape (outputs, inputs); ``bias`` of shape (outputs,), or None; ``activation``
+        is
         ``"relu"``, ``"gelu"``, ``"sigmoid"`` (or ``"logistic"``), ``"tanh"``, ``"square"``,
         ``"identity"`` or None, a function of a float, or a polynomial of ``numpy.polynomial``.
     classes : array_like, optional
-        The names of the classes, if the network decides between some: two names for one output, whose
-        sign decides, or one name for each output, of which the largest decides. The last layer then has
-        no activation.
+        The names of the classes, if the network decides between some: two names for one output,
+        whose sign decides, or one name for each output, of which the largest decides. The last
+        layer then has no activation.
 
     Attributes
     ----------
     layers : list of Layer
-        With ``weights``, ``bias`` and ``activation``. Layers without an activation are multiplied into
-        the next one.
+        With ``weights``, ``bias`` and ``activation``. Layers without an activation are multiplied
+        into the next one.
     classes : numpy.ndarray or None
 
     Raises
@@ -103,7 +107,8 @@ class Network:
     Examples
     --------
     >>> import numpy as np, windlass as wl
-    >>> network = wl.Network([([[1.0, -1.0], [0.5, 0.5]], None, "square"), ([[1.0, 2.0]], [0.25], None)])
+    >>> hidden = ([[1.0, -1.0], [0.5, 0.5]], None, "square")
+    >>> network = wl.Network([hidden, ([[1.0, 2.0]], [0.25], None)])
     >>> X = np.array([[0.5, 0.25], [-1.0, 0.5], [0.0, 1.0]])
     >>> plan = network.plan(X, rows=3)
     >>> client, server = plan.context.generate_keys(plan)
@@ -145,10 +150,10 @@ class Network:
         Parameters
         ----------
         model : object
-            ``MLPClassifier`` or ``MLPRegressor`` with the activation relu, tanh, logistic or identity;
-            or a ``Pipeline`` or a search (``GridSearchCV``) that ends with one and whose other steps are
-            affine, as of :meth:`Linear.from_sklearn`. These steps are folded into the first layer, so
-            that features are encrypted unchanged.
+            ``MLPClassifier`` or ``MLPRegressor`` with the activation relu, tanh, logistic or
+            identity; or a ``Pipeline`` or a search (``GridSearchCV``) that ends with one and whose
+            other steps are affine, as of :meth:`Linear.from_sklearn`. These steps are folded into
+            the first layer, so that features are encrypted unchanged.
 
         Returns
         -------
@@ -157,8 +162,8 @@ class Network:
         Raises
         ------
         DTypeError
-            If the model is not a fitted network, decides for several labels at once, has other steps, or
-            predicts random rows differently.
+            If the model is not a fitted network, decides for several labels at once, has other
+            steps, or predicts random rows differently.
 
         Examples
         --------
@@ -180,12 +185,14 @@ class Network:
 
     def _check_against(self, model: Any) -> None:
         """Refuse a model whose own predictions of random rows differ."""
-        rows = np.random.default_rng(0).normal(size=(16, self.features))
+        # Rows of all sizes: probabilities of large ones are 0 and 1 for many networks.
+        rows = np.random.default_rng(0).normal(size=(32, self.features))
+        rows *= np.geomspace(1e-3, 1, 32)[:, None]
         what = model.predict if self.classes is None else model.predict_proba
         scores = self.scores(rows)
         own = self.decide(scores) if self.classes is None else self.probabilities(scores)
         wanted = ask(model, what, rows)
-        if wanted.size != own.size or not np.allclose(wanted.reshape(own.shape), own, 1e-4, 1e-4):
+        if wanted.size != own.size or not np.allclose(wanted.reshape(own.shape), own, 1e-6, 1e-6):
             message = (
                 f"{type(model).__name__} predicts something else than its layers give: it transforms "
                 "features or predictions in another way"
@@ -212,7 +219,8 @@ class Network:
         array = _numbers(rows, "rows").astype(float)
         if array.ndim != 2 or array.shape[1] != self.features or not len(array):
             message = (
-                f"rows have the shape (rows, {self.features}), with at least one row, not {array.shape}"
+                f"rows have the shape (rows, {self.features}), with at least one row, "
+                f"not {array.shape}"
             )
             got = array.shape[1] if array.ndim == 2 else array.ndim
             raise ShapeError(message, expected=self.features, got=got)
@@ -251,8 +259,8 @@ class Network:
         Returns
         -------
         numpy.ndarray
-            The classes, of shape (...); without classes the scores, of shape (..., outputs), or (...)
-            if the model of scikit-learn predicts one number for each row.
+            The classes, of shape (...); without classes the scores, of shape (..., outputs), or
+            (...) if the model of scikit-learn predicts one number for each row.
 
         """
         return self._end.decide(scores)
@@ -308,25 +316,26 @@ class Network:
 
         **Warning.** The interval of each activation is measured on the samples. If a row leads to a
         number outside of it, the scores of this row are wrong, and those of all rows in the same
-        ciphertexts may be. Decryption raises :class:`NotDecryptable` only if a score exceeds its bound.
+        ciphertexts may be. Decryption raises :class:`NotDecryptable` only if a score exceeds its
+        bound.
 
         Parameters
         ----------
         samples : array_like, shape (samples, features)
             Rows like those that will be encrypted, such as the training data.
 
-            **Warning.** The layout that clients get shows a power of two near the largest absolute value
-            of each feature in the samples.
+            **Warning.** The layout that clients get shows a power of two near the largest absolute
+            value of each feature in the samples.
         rows : int
             The number of rows that are encrypted together, at most.
         precision : float
-            Each activation is computed within ``2**-precision`` of its largest absolute value on its
-            interval.
+            Each activation is computed within ``2**-precision`` of its largest absolute value on
+            its interval.
         margin : float
             How much wider than the measured intervals those of the plan are; 1 or more.
         layout : {"rows", "features"}, optional
-            ``"rows"``: a ciphertext holds several rows, side by side. ``"features"``: a ciphertext holds
-            one feature of many rows. By default the one with fewer ciphertexts in products,
+            ``"rows"``: a ciphertext holds several rows, side by side. ``"features"``: a ciphertext
+            holds one feature of many rows. By default the one with fewer ciphertexts in products,
             activations and refreshes.
         context : Context, optional
             A CKKS context. By default the smallest parameters with 128 bits of security whose depth
