@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import pickle
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from conftest import make
 
 import windlass as wl
 
+GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "networks.md"
 RNG = np.random.default_rng(5)
 WEIGHTS = [RNG.normal(0, 0.7, shape) for shape in [(4, 3), (3, 4), (2, 3)]]
 BIASES = [RNG.normal(0, 0.3, count) for count in (4, 3, 2)]
@@ -322,3 +325,10 @@ def test_circuits_in_the_clear() -> None:
     with pytest.raises(wl.ParameterError, match="one real number"):
         context.sum(4).in_the_clear([1.0])
     assert context.sum(4).products is None
+
+
+@pytest.mark.skipif(not GUIDE.is_file(), reason="the guide lies in the repository")
+def test_the_guide() -> None:
+    text = GUIDE.read_text(encoding="utf-8").replace("```", "\n")
+    test = doctest.DocTestParser().get_doctest(text, {}, GUIDE.name, str(GUIDE), 0)
+    assert doctest.DocTestRunner().run(test).failed == 0

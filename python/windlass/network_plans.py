@@ -93,7 +93,7 @@ class NetworkData:
 
     @property
     def precision_bits(self) -> float | None:
-        """Stated bits of precision beside :meth:`NetworkPlan.in_the_clear`, in the layout's units."""
+        """Stated precision against :meth:`NetworkPlan.in_the_clear`, in the layout's units."""
         return self.values.precision_bits
 
 

@@ -79,7 +79,8 @@ class Network:
     Parameters
     ----------
     layers : sequence of (weights, bias, activation)
-        ``weights`` of shape (outputs, inputs); ``bias`` of shape (outputs,), or None; ``activation``
+        ``weights`` of shape (outputs, inputs); ``bias`` of shape (outputs,), or None;
+        ``activation``
         is
         ``"relu"``, ``"gelu"``, ``"sigmoid"`` (or ``"logistic"``), ``"tanh"``, ``"square"``,
         ``"identity"`` or None, a function of a float, or a polynomial of ``numpy.polynomial``.
@@ -131,7 +132,8 @@ class Network:
                 raise ShapeError(message, expected=len(before.bias), got=after.weights.shape[1])
         if classes is not None and own[-1].activation is not None:
             message = (
-                "a network that decides between classes has no activation at its end: leave it out, "
+                "a network that decides between classes has no activation at its end: leave it "
+                "out, "
                 "the client computes probabilities from scores"
             )
             raise ParameterError(message)
@@ -194,8 +196,8 @@ class Network:
         wanted = ask(model, what, rows)
         if wanted.size != own.size or not np.allclose(wanted.reshape(own.shape), own, 1e-6, 1e-6):
             message = (
-                f"{type(model).__name__} predicts something else than its layers give: it transforms "
-                "features or predictions in another way"
+                f"{type(model).__name__} predicts something else than its layers give: it "
+                "transforms features or predictions in another way"
             )
             raise DTypeError(message)
 

@@ -407,9 +407,14 @@ fn matrix_to_numpy<'py>(py: Python<'py>, matrix: &Matrix, dtype: &str) -> PyResu
         }
         Matrix::Blocks { columns, entries, count, stride } => {
             let width = count * stride;
-            check_memory(py, "the entries of the matrix", (width as u64).saturating_mul(width as u64).saturating_mul(8))?;
+            check_memory(
+                py,
+                "the entries of the matrix",
+                (width as u64).saturating_mul(width as u64).saturating_mul(8),
+            )?;
             let mut dense = vec![0.0; width * width];
-            Matrix::in_blocks(*columns, entries, *count, *stride).for_each(|(i, k, value)| dense[i * width + k] = value);
+            Matrix::in_blocks(*columns, entries, *count, *stride)
+                .for_each(|(i, k, value)| dense[i * width + k] = value);
             numpy::PyArray1::from_vec(py, dense).into_any()
         }
         Matrix::Roll { length, shift } => {

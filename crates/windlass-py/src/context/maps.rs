@@ -206,13 +206,7 @@ impl PyContext {
     ///        [ 2.   , -0.5  ],
     ///        [-1.   , -0.5  ]])
     #[pyo3(signature = (matrix, *, count, stride))]
-    fn blocks(
-        &self,
-        py: Python<'_>,
-        matrix: &Bound<'_, PyAny>,
-        count: Natural,
-        stride: Natural,
-    ) -> PyResult<PyLinear> {
+    fn blocks(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, count: Natural, stride: Natural) -> PyResult<PyLinear> {
         if self.setting.is_exact() {
             let message = "blocks are of real numbers (CKKS): use Context.linear for a matrix of integers";
             return Err(plain(py, "ParameterError", message));
