@@ -37,3 +37,14 @@ def test_search(command: str) -> None:
         # Integers lose nothing where nothing is divided by a norm.
         exact = line["numbers"] == "int8" and line["metric"] != "cosine"
         assert line["recall"] >= (1.0 if exact else 0.9), line
+
+
+@pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks lie in the repository")
+def test_networks() -> None:
+    pytest.importorskip("sklearn")
+    options = ["--rows", "20", "--hidden", "8", "--activation", "tanh", "--precision", "3"]
+    script = [sys.executable, str(SCRIPTS / "networks.py"), *options]
+    done = subprocess.run(script, check=True, capture_output=True, text=True)
+    report = json.loads(done.stdout)
+    assert report["agree"] >= 18 and report["accuracy"]["encrypted"] >= 0.8, report
+    assert report["error"]["encryption"] < 0.1

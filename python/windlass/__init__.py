@@ -108,6 +108,8 @@ from windlass.functions import (
     tanh,
 )
 from windlass.models import Linear, Logistic
+from windlass.network_plans import NetworkData, NetworkLayout, NetworkPlan
+from windlass.networks import Network
 from windlass.server import TableServer
 from windlass.service import LookupService
 
@@ -142,6 +144,10 @@ __all__ = [
     "MissingKeys",
     "MissingPackage",
     "MissingRelinearisationKey",
+    "Network",
+    "NetworkData",
+    "NetworkLayout",
+    "NetworkPlan",
     "NoParameters",
     "NoShards",
     "NotBound",

@@ -241,7 +241,7 @@ def _places(step: Any, columns: Any, count: int) -> NDArray[np.intp]:
     return np.array([names.index(name) for name in chosen], dtype=np.intp)
 
 
-def _ask(model: Any, what: Callable[[Any], Any], rows: _Weights) -> _Weights:
+def ask(model: Any, what: Callable[[Any], Any], rows: _Weights) -> _Weights:
     """The model's own output for rows, which it may expect as a frame."""
     names = getattr(model, "feature_names_in_", None)
     given: Any = rows
@@ -265,7 +265,7 @@ def _check_scores(model: Any, weights: _Weights, bias: _Weights) -> _Weights | N
     if own_scores is None:
         return None
     rows = np.random.default_rng(0).normal(size=(16, weights.shape[-1]))
-    own = _ask(model, own_scores, rows)
+    own = ask(model, own_scores, rows)
     scores = rows @ np.atleast_2d(weights).T + bias
     if own.size != scores.size or not np.allclose(own.reshape(scores.shape), scores, 1e-6, 1e-6):
         message = (
@@ -290,8 +290,54 @@ def own_probabilities(
     small = wanted @ np.linalg.pinv(weights.astype(float), 1e-9).T
     rows = np.concatenate([rng.normal(size=(16, features)), small])
     with np.errstate(all="ignore"):
-        own = _ask(model, model.predict_proba, rows)
+        own = ask(model, model.predict_proba, rows)
     if own.ndim != 2:
         return rows, own
     sound = np.isfinite(own).all(axis=1)  # what all sigmoids leave at 0 may be 0/0 there
     return rows[sound], own[sound]
+
+
+class FoldedNetwork(NamedTuple):
+    """A network as weights and biases of layers, the steps before it folded into the first."""
+
+    weights: list[_Weights]
+    biases: list[_Weights]
+    activation: str
+    """Of all layers but the last."""
+    classes: NDArray[Any] | None
+    flat: bool
+    """Whether predictions have no dimension for the single output."""
+
+
+def folded_network(model: object) -> FoldedNetwork:
+    """Read a fitted ``MLPClassifier`` or ``MLPRegressor``, steps before it folded into its layers.
+
+    Raises
+    ------
+    DTypeError, ShapeError
+        If the model is not such a network, not fitted, or has a step that cannot be merged into
+        weights.
+    """
+    steps = _steps(model)
+    final: Any = steps[-1] if steps else model
+    name = type(final).__name__
+    if getattr(final, "coefs_", None) is None or getattr(final, "intercepts_", None) is None:
+        message = (
+            f"{name} has no coefs_ and intercepts_: a fitted MLPClassifier or MLPRegressor has"
+        )
+        raise DTypeError(message)
+    classes = getattr(final, "classes_", None)
+    if classes is not None and final.out_activation_ == "logistic" and final.n_outputs_ > 1:
+        message = (
+            f"{name} was fitted on several labels for each row and does not decide for one of "
+            f"them: fit "
+            "a model for each label"
+        )
+        raise DTypeError(message)
+    weights = [dense(each, f"coefs_ of {name}").T for each in final.coefs_]
+    biases = [dense(each, f"intercepts_ of {name}") for each in final.intercepts_]
+    for step in reversed(steps[:-1]):
+        weights[0], biases[0] = _fold(step, weights[0], biases[0])
+    return FoldedNetwork(
+        weights, biases, final.activation, classes, flat=classes is None and len(biases[-1]) == 1
+    )

@@ -16,7 +16,8 @@ use crate::error::plain;
 use crate::function_recipe::RealRecipe;
 use crate::functions::RealFunction;
 use crate::handle::ServerKind;
-use crate::runtime::{long, stopped};
+use crate::numbers::{Slice, values};
+use crate::runtime::{long, quick, stopped};
 use crate::setting::{Kind, PyContext, Setting};
 use crate::{reduce, sums};
 
@@ -367,6 +368,56 @@ impl PyCircuit {
     #[getter]
     fn approximation_error(&self) -> Option<f64> {
         self.body.real().and_then(RealFunction::approximation_error)
+    }
+
+    /// For polynomials and functions of one real number: the largest number of products of ciphertexts,
+    /// squares included. None for other circuits.
+    #[getter]
+    fn products(&self) -> Option<usize> {
+        match &*self.body {
+            Body::RealPolynomial(own) => Some(own.products()),
+            Body::Real(own) => own.products(),
+            _ => None,
+        }
+    }
+
+    /// For polynomials and functions of one real number: what is computed for numbers in the clear, by the
+    /// same polynomials in double precision.
+    ///
+    /// Parameters
+    /// ----------
+    /// x : array_like of float
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Of the same shape. Outside of the interval it is what the polynomials give there.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For other circuits.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> sigmoid = wl.Context.approximate(depth=6).function("sigmoid", (-8, 8), precision=12)
+    /// >>> sigmoid.in_the_clear([-4.0, 0.0, 4.0]).round(3)
+    /// array([0.018, 0.5  , 0.982])
+    fn in_the_clear<'py>(&self, py: Python<'py>, x: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let given = values(x, false)?;
+        let Slice::Real(list) = given.slice()? else {
+            return Err(plain(py, "DTypeError", "in_the_clear takes real numbers"));
+        };
+        let value = |x: f64| match &*self.body {
+            Body::RealPolynomial(own) => Some(own.value(x)),
+            Body::Real(own) => own.value(x),
+            _ => None,
+        };
+        let numbers: Option<Vec<f64>> = quick(py, || Ok(list.iter().map(|&x| value(x)).collect()))?;
+        let message = "only polynomials and functions of one real number are computed in the clear";
+        let numbers = numbers.ok_or_else(|| plain(py, "ParameterError", message))?;
+        numpy::PyArray1::from_vec(py, numbers).into_any().call_method1("reshape", (given.shape().to_vec(),))
     }
 
     /// For functions of one real number: an upper bound on the error of the result for an encrypted

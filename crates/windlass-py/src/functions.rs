@@ -125,6 +125,16 @@ impl RealFunction {
         }
     }
 
+    /// Products of ciphertexts, for a function of one number.
+    pub fn products(&self) -> Option<usize> {
+        if let Self::One(own) = self { Some(own.products()) } else { None }
+    }
+
+    /// What is computed for a number in the clear, for a function of one number.
+    pub fn value(&self, x: f64) -> Option<f64> {
+        if let Self::One(own) = self { Some(own.value(x)) } else { None }
+    }
+
     pub fn approximation_error(&self) -> Option<f64> {
         match self {
             Self::One(own) => Some(own.approximation_error()),

@@ -78,8 +78,8 @@ mod _windlass {
     use super::prepared::{PyPrepared, restore_prepared};
     #[pymodule_export]
     use super::restore::{
-        restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor, restore_filter,
-        restore_keys, restore_linear, restore_server,
+        restore_blocks, restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor,
+        restore_filter, restore_keys, restore_linear, restore_server,
     };
     #[pymodule_export]
     use super::runtime::{set_threads, threads};

@@ -12,6 +12,7 @@ use crate::either::on_kind;
 use crate::error::plain;
 use crate::handle::ServerKind;
 use crate::matrix::{Matrix, Plan, PyLinear, level_of, other_scheme};
+use crate::memory::check_memory;
 use crate::numbers::Numbers;
 use crate::prepared::PyPrepared;
 use crate::runtime::{long, quick};
@@ -373,6 +374,10 @@ impl PyLinear {
             let parts = (inner.setting.state.clone(), taps.clone(), *length, *start, *outputs);
             return crate::pickle::reduce(py, "restore_filter", parts);
         }
+        if let Matrix::Blocks { columns, entries, count, stride } = &inner.matrix {
+            let parts = (inner.setting.state.clone(), *columns, entries.clone(), *count, *stride);
+            return crate::pickle::reduce(py, "restore_blocks", parts);
+        }
         let (roll, matrix) = match &inner.matrix {
             Matrix::Roll { length, shift } => (Some((*length, *shift)), py.None().into_bound(py)),
             matrix => (None, matrix_to_numpy(py, matrix, self.dtype())?),
@@ -398,6 +403,18 @@ fn matrix_to_numpy<'py>(py: Python<'py>, matrix: &Matrix, dtype: &str) -> PyResu
         Matrix::Filter { taps, length, start, outputs } => {
             let mut dense = vec![0.0; outputs * length];
             Matrix::filtered(taps, *length, *start, *outputs).for_each(|(i, k, value)| dense[i * length + k] = value);
+            numpy::PyArray1::from_vec(py, dense).into_any()
+        }
+        Matrix::Blocks { columns, entries, count, stride } => {
+            let width = count * stride;
+            check_memory(
+                py,
+                "the entries of the matrix",
+                (width as u64).saturating_mul(width as u64).saturating_mul(8),
+            )?;
+            let mut dense = vec![0.0; width * width];
+            Matrix::in_blocks(*columns, entries, *count, *stride)
+                .for_each(|(i, k, value)| dense[i * width + k] = value);
             numpy::PyArray1::from_vec(py, dense).into_any()
         }
         Matrix::Roll { length, shift } => {

@@ -33,6 +33,9 @@ pub enum Matrix {
     Roll { length: usize, shift: usize },
     /// A convolution with real numbers: output i is `Σ_t taps[t]·x[i + start − t]`.
     Filter { taps: Vec<f64>, length: usize, start: usize, outputs: usize },
+    /// A matrix of so many columns with real entries, row by row, that multiplies each of `count` blocks of a
+    /// vector, which begin `stride` entries apart.
+    Blocks { columns: usize, entries: Vec<f64>, count: usize, stride: usize },
 }
 
 /// What a plan may use.
@@ -77,6 +80,7 @@ impl Matrix {
             Self::Integers { rows, .. } | Self::Complex { rows, .. } => *rows,
             Self::Roll { length, .. } => *length,
             Self::Filter { outputs, .. } => *outputs,
+            Self::Blocks { count, stride, .. } => count * stride,
         }
     }
 
@@ -84,7 +88,21 @@ impl Matrix {
         match self {
             Self::Integers { columns, .. } | Self::Complex { columns, .. } => *columns,
             Self::Roll { length, .. } | Self::Filter { length, .. } => *length,
+            Self::Blocks { count, stride, .. } => count * stride,
         }
+    }
+
+    /// (row, column, value) of the entries of a matrix that multiplies blocks.
+    pub fn in_blocks(
+        columns: usize,
+        entries: &[f64],
+        count: usize,
+        stride: usize,
+    ) -> impl Iterator<Item = (usize, usize, f64)> {
+        (0..count).map(move |block| block * stride).flat_map(move |start| {
+            let places = entries.iter().enumerate().filter(|(_, value)| **value != 0.0);
+            places.map(move |(k, &value)| (start + k / columns, start + k % columns, value))
+        })
     }
 
     /// (row, column, value) of the entries of a filter.
@@ -137,7 +155,9 @@ impl LinearInner {
                     let ones = Matrix::shifts(*length, *shift).map(|(row, column)| (row, column, 1));
                     MatrixPlan::from_sparse(context.slot_ring(), *length, *length, ones, &how)?
                 }
-                Matrix::Complex { .. } | Matrix::Filter { .. } => unreachable!("exact contexts take integers"),
+                Matrix::Complex { .. } | Matrix::Filter { .. } | Matrix::Blocks { .. } => {
+                    unreachable!("exact contexts take integers")
+                }
             }),
             Kind::Approximate(context) => {
                 let slots = context.vectors(setting.slots())?;
@@ -153,6 +173,10 @@ impl LinearInner {
                     }
                     Matrix::Filter { taps, length, start, outputs } => {
                         let entries = Matrix::filtered(taps, *length, *start, *outputs);
+                        MatrixPlan::sparse_matrix(&slots, rows, columns, entries, &how)?
+                    }
+                    Matrix::Blocks { columns: width, entries, count, stride } => {
+                        let entries = Matrix::in_blocks(*width, entries, *count, *stride);
                         MatrixPlan::sparse_matrix(&slots, rows, columns, entries, &how)?
                     }
                     Matrix::Integers { .. } => unreachable!("approximate contexts take complex numbers"),
@@ -171,11 +195,11 @@ impl LinearInner {
         setting.shift((length, shift), make)
     }
 
-    /// The plan of a filter: its diagonals are as many as taps, and no dense matrix is made.
-    pub fn filter(setting: &Arc<Setting>, filter: Matrix) -> Result<Arc<Self>> {
+    /// The plan of a filter or of blocks, of which no dense matrix is made.
+    pub fn sparse(setting: &Arc<Setting>, matrix: Matrix) -> Result<Arc<Self>> {
         // Slots beyond the entries are to stay zeros.
         let spec = LinearSpec { folding: "never".into(), ..LinearSpec::default() };
-        Ok(Arc::new(Self::new(setting, filter, spec)?))
+        Ok(Arc::new(Self::new(setting, matrix, spec)?))
     }
 
     /// Whether entries lie in blocks: such products are added, or meet copies of the vector.
@@ -205,7 +229,7 @@ impl LinearInner {
     fn numbers(&self) -> Option<Numbers> {
         match &self.matrix {
             Matrix::Integers { numbers, .. } | Matrix::Complex { numbers, .. } => Some(*numbers),
-            Matrix::Roll { .. } | Matrix::Filter { .. } => None,
+            Matrix::Roll { .. } | Matrix::Filter { .. } | Matrix::Blocks { .. } => None,
         }
     }
 
@@ -298,6 +322,27 @@ pub struct PyLinear {
 }
 
 impl PyLinear {
+    /// Checks a matrix that multiplies blocks, and plans it.
+    pub fn in_blocks(
+        py: Python<'_>,
+        setting: &Arc<Setting>,
+        (rows, columns): (usize, usize),
+        entries: Vec<f64>,
+        (count, stride): (usize, usize),
+    ) -> PyResult<Self> {
+        let slots = setting.slots();
+        if count == 0 || stride < rows.max(columns) || count.checked_mul(stride).is_none_or(|all| all > slots) {
+            let message = format!(
+                "{count} block(s) of {stride} entries for a matrix of shape ({rows}, {columns}): a block needs at least {} entries, and at least one block and at most {slots} entries in all fit a ciphertext",
+                rows.max(columns)
+            );
+            return Err(plain(py, "ShapeError", message));
+        }
+        check_blocks(py, setting, rows, columns)?;
+        let (setting, matrix) = (Arc::clone(setting), Matrix::Blocks { columns, entries, count, stride });
+        Ok(Self { inner: long(py, None, "planning", move |_| LinearInner::sparse(&setting, matrix))? })
+    }
+
     /// Checks a matrix and plans it.
     pub fn make(
         py: Python<'_>,
@@ -377,6 +422,13 @@ pub fn check_filter(py: Python<'_>, setting: &Setting, taps: usize, outputs: usi
     let blocks = (outputs as u64).div_ceil(setting.slots() as u64);
     let values = blocks.saturating_mul(2 * taps as u64).saturating_mul(setting.slots() as u64);
     check_memory(py, "the diagonals of the filter", values.saturating_mul(16))
+}
+
+/// Refuses blocks whose diagonals would not find room: no more than rows and columns of a block together.
+pub fn check_blocks(py: Python<'_>, setting: &Setting, rows: usize, columns: usize) -> PyResult<()> {
+    let diagonals = (rows as u64).saturating_add(columns as u64);
+    let bytes = diagonals.saturating_mul(setting.slots() as u64).saturating_mul(16);
+    check_memory(py, "the diagonals of the blocks", bytes)
 }
 
 /// Refuses shifts of vectors that are too long: two diagonals for each ciphertext.

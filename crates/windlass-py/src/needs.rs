@@ -83,6 +83,9 @@ pub fn requests(py: Python<'_>, setting: &Arc<Setting>, circuits: &Bound<'_, PyT
             all.extend(requests(py, setting, &list.to_tuple())?);
         } else if let Ok(tuple) = circuit.cast::<PyTuple>() {
             all.extend(requests(py, setting, tuple)?);
+        } else if let Ok(parts) = circuit.getattr("__windlass_needs__") {
+            // What is built of circuits says which of them it needs.
+            all.extend(requests(py, setting, &PyTuple::new(py, [parts.call0()?])?)?);
         } else {
             let (own, needs) = needs_of(&circuit)?;
             if !own.same(setting) {
@@ -124,10 +127,6 @@ fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyReques
     }
     if let Ok(own) = circuit.cast::<PyKeys>() {
         return Ok((Arc::clone(&own.get().setting), own.get().requests.clone()));
-    }
-    // What is built of these says which of them it needs.
-    if let Ok(parts) = circuit.getattr("__windlass_needs__") {
-        return needs_of(&parts.call0()?);
     }
     let message = format!(
         "{} needs no keys: name objects that context.linear, context.polynomial, context.bootstrapping or another method of a context made",

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use windlass::Result;
+use windlass::schemes::Ciphertext;
 
 use crate::array::{Parts, PyCiphertext};
-use crate::array_layout::in_words;
+use crate::array_layout::{ArrayLayout, in_words};
 use crate::broadcast::Meeting;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::elementwise::{Operand, each, multiply, multiply_pairs, paired, result_of, square};
@@ -13,11 +15,12 @@ use crate::error::{made_by, plain};
 use crate::handle::ServerKind;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
-use crate::numbers::{numpy, values};
+use crate::numbers::{Slice, Values, numpy, values};
+use crate::progress::Ticker;
 use crate::reduce::sum;
-use crate::runtime::{long, quick};
+use crate::runtime::{by_parts, long, quick};
 use crate::sparse::dense;
-use crate::sums::total;
+use crate::sums::{joined, total};
 
 /// `a ** exponent`.
 pub fn power(
@@ -141,6 +144,13 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
 pub fn matmul_from_left(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
     let py = other.py();
     let array = values(other, a.setting.is_exact())?;
+    if let (&[_, columns], &[rows, _]) = (array.shape(), &*a.layout.dims)
+        && columns == rows
+        && a.layout.is_packed()
+    {
+        array.check(py, "operand", a.setting.modulus())?;
+        return weighted_sums(py, a, &array);
+    }
     if !a.layout.is_packed() || a.layout.dims.len() != 1 {
         return Err(no_product(py, array.shape(), &a.layout.dims));
     }
@@ -149,6 +159,64 @@ pub fn matmul_from_left(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<
         [_, length] if *length == a.layout.length => product(py, a, other, "context.linear(W)"),
         shape => Err(no_product(py, shape, &a.layout.dims)),
     }
+}
+
+/// The product of a public matrix with an array of two dimensions, whose rows are in ciphertexts of their
+/// own: sums of these times numbers, without keys.
+fn weighted_sums(py: Python<'_>, a: &PyCiphertext, weights: &Values<'_>) -> PyResult<PyCiphertext> {
+    if matches!(weights, Values::Complex(_)) {
+        let message = "W @ x with an encrypted array of two dimensions takes a matrix of real numbers: multiply by the real and the imaginary parts";
+        return Err(plain(py, "DTypeError", message));
+    }
+    let (server, slice, chunks) = (a.server(py)?, weights.slice()?, a.chunks());
+    let (count, rows) = (weights.shape()[0], a.layout.rows);
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        Ok(match (&*server, &*a.parts, slice) {
+            (ServerKind::Approximate(s), Parts::Approximate(list), Slice::Real(weights)) => {
+                let weights: Vec<&[f64]> = weights.chunks(rows).collect();
+                Parts::Approximate(in_chunks(ticker, list, chunks, count, |part| s.weighted_sums(part, &weights))?)
+            }
+            (ServerKind::Exact(s), Parts::Exact(list), _) => {
+                let weights: Vec<Vec<i64>> = whole(slice).chunks(rows).map(<[i64]>::to_vec).collect();
+                let sum = |part: &[&Ciphertext], weights: &Vec<i64>| {
+                    let terms: Vec<Ciphertext> =
+                        part.iter().zip(weights).map(|(x, &k)| s.multiply_integer(x, k)).collect::<Result<_>>()?;
+                    joined(&terms.iter().collect::<Vec<_>>(), |a, b| s.add(a, b))
+                };
+                Parts::Exact(in_chunks(ticker, list, chunks, count, |part| {
+                    weights.iter().map(|weights| sum(part, weights)).collect()
+                })?)
+            }
+            _ => unreachable!("checked before"),
+        })
+    })?;
+    let layout = ArrayLayout::of_shape(&[count, a.layout.length]);
+    Ok(a.result(parts, layout, a.numbers.joined(weights.numbers()), a.clean))
+}
+
+/// Integers as signed ones: in a context of integers there are no others.
+fn whole(slice: Slice<'_>) -> Vec<i64> {
+    match slice {
+        Slice::Signed(list) => list.to_vec(),
+        Slice::Unsigned(list) => list.iter().map(|&x| x as i64).collect(),
+        Slice::Real(_) | Slice::Complex(_) => unreachable!("contexts of integers take integers"),
+    }
+}
+
+/// `count` ciphertexts of those that stand above each other, chunk of a row by chunk; row by row again.
+fn in_chunks<C: Clone>(
+    ticker: &Ticker,
+    list: &[C],
+    chunks: usize,
+    count: usize,
+    sums: impl Fn(&[&C]) -> Result<Vec<C>>,
+) -> Result<Vec<C>> {
+    let mut columns = Vec::with_capacity(chunks);
+    for chunk in 0..chunks {
+        ticker.check("weighted sums")?;
+        columns.push(sums(&list.iter().skip(chunk).step_by(chunks).collect::<Vec<_>>())?);
+    }
+    Ok((0..count).flat_map(|row| columns.iter().map(move |column| column[row].clone())).collect())
 }
 
 /// The product with a matrix that `call` plans.

@@ -161,8 +161,27 @@ pub fn restore_filter(
     }
     check_filter(py, &setting, taps.len(), outputs)?;
     Ok(PyLinear {
-        inner: quick(py, || LinearInner::filter(&setting, Matrix::Filter { taps, length, start, outputs }))?,
+        inner: quick(py, || LinearInner::sparse(&setting, Matrix::Filter { taps, length, start, outputs }))?,
     })
+}
+
+/// The matrix of a pickle that multiplies blocks, planned again.
+#[pyfunction]
+pub fn restore_blocks(
+    py: Python<'_>,
+    state: &str,
+    columns: usize,
+    entries: Vec<f64>,
+    count: usize,
+    stride: usize,
+) -> PyResult<PyLinear> {
+    let setting = setting(py, state)?;
+    let rows = entries.len().checked_div(columns).filter(|&rows| rows > 0 && rows * columns == entries.len());
+    let finite = entries.iter().all(|value| value.is_finite());
+    let (Some(rows), true, false) = (rows, finite, setting.is_exact()) else {
+        return Err(plain(py, "FileError", "malformed blocks"));
+    };
+    PyLinear::in_blocks(py, &setting, (rows, columns), entries, (count, stride))
 }
 
 /// The circuit of a pickle, planned again.

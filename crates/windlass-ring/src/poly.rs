@@ -5,13 +5,16 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use windlass_kernels::rows;
-use windlass_kernels::{Automorphism, Modulus, ntt};
+use windlass_kernels::{Automorphism, Isa, Modulus, ntt};
 use zeroize::Zeroize;
 
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::ring::Ring;
 use crate::signed::residues;
+
+/// Columns that [`Poly::combinations`] takes at a time: those of a hundred polynomials stay in cache.
+const COLUMNS: usize = 512;
 
 /// What the rows of a [`Poly`] hold; either [`Coeff`] or [`Eval`].
 pub trait Representation: sealed::Sealed + Copy + Send + Sync + 'static {}
@@ -241,9 +244,42 @@ impl<R: Representation> Poly<R> {
                 Some((term.row(row), factors[row]))
             });
             let terms: Vec<(&[u64], u64)> = of_row.collect();
-            let (first, more) = terms.split_at(terms.len().min(rows::MAX_TERMS));
-            rows::dot_scalar(isa, q, x, first);
-            more.iter().for_each(|(row, factor)| rows::mul_scalar_add_assign(isa, q, x, row, *factor));
+            add_up(isa, q, x, &terms);
+        });
+        out
+    }
+
+    /// `Σ_j factor(i, j, q)·x_j` for every i below `count`: a matrix of numbers times a vector of
+    /// polynomials, all of which have the primes of `basis`. The factors are reduced; zeros cost nothing.
+    ///
+    /// Some columns of all x_j at a time: they stay in cache while every sum reads them.
+    pub fn combinations(
+        ring: &Arc<Ring>,
+        basis: &Basis,
+        x: &[&Self],
+        count: usize,
+        factor: impl Fn(usize, usize, Modulus) -> u64 + Sync,
+    ) -> Vec<Self> {
+        let mut out: Vec<Self> = (0..count).map(|_| Self::unspecified(ring, basis)).collect();
+        let buffers = out.iter_mut().map(Self::rows_mut).collect();
+        ring.for_each_rows_of(buffers, |row, mut out| {
+            let index = basis.index(row);
+            let q = ring.modulus(index);
+            let rows: Vec<&[u64]> = x.iter().map(|x| x.row_of(index)).collect();
+            let factors: Vec<Vec<(usize, u64)>> = (0..count)
+                .map(|i| {
+                    let reduced = (0..rows.len()).map(|j| (j, q.reduce(factor(i, j, q))));
+                    reduced.filter(|&(_, factor)| factor != 0).collect()
+                })
+                .collect();
+            for start in (0..ring.n()).step_by(COLUMNS) {
+                let columns = start..ring.n().min(start + COLUMNS);
+                for (out, factors) in out.iter_mut().zip(&factors) {
+                    let terms: Vec<(&[u64], u64)> =
+                        factors.iter().map(|&(j, factor)| (&rows[j][columns.clone()], factor)).collect();
+                    add_up(ring.isa(), q, &mut out[columns.clone()], &terms);
+                }
+            }
         });
         out
     }
@@ -259,6 +295,13 @@ impl<R: Representation> Poly<R> {
         let data = std::mem::take(&mut self.data);
         Poly::wrap(&self.ring, self.basis.clone(), data)
     }
+}
+
+/// `out = Σ factor·row`, for any number of terms.
+fn add_up(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
+    let (first, more) = terms.split_at(terms.len().min(rows::MAX_TERMS));
+    rows::dot_scalar(isa, q, out, first);
+    more.iter().for_each(|(row, factor)| rows::mul_scalar_add_assign(isa, q, out, row, *factor));
 }
 
 impl Poly<Coeff> {

@@ -167,7 +167,58 @@ impl PyContext {
         check_filter(py, &self.setting, count, outputs)?;
         let setting = Arc::clone(&self.setting);
         let filter = Matrix::Filter { taps, length, start, outputs };
-        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::filter(&setting, filter))? })
+        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::sparse(&setting, filter))? })
+    }
+
+    /// Plans the product of a matrix of real numbers with each of several blocks of a vector (CKKS): many
+    /// short rows lie in one ciphertext. It takes one level, and as many diagonals and keys as for one block;
+    /// no dense matrix is made.
+    ///
+    /// Parameters
+    /// ----------
+    /// matrix : array_like, shape (outputs, inputs)
+    /// count : int
+    ///     The number of blocks.
+    /// stride : int
+    ///     Entries from the beginning of a block to that of the next: at least ``outputs`` and ``inputs``.
+    ///
+    /// Returns
+    /// -------
+    /// LinearPlan
+    ///     For vectors of ``count * stride`` entries. Entry ``k * stride + i`` of the product is output i of
+    ///     block k; entries beyond the outputs of a block are 0.
+    ///
+    /// Raises
+    /// ------
+    /// ShapeError
+    ///     If the argument is not a matrix, the stride is too small, or the blocks are more than the slots.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.approximate(depth=1)
+    /// >>> layer = context.blocks([[1.0, 2.0], [0.5, -0.5]], count=3, stride=2)
+    /// >>> client, server = context.generate_keys(layer)
+    /// >>> rows = [[0.5, 0.25], [0.0, 1.0], [-1.0, 0.0]]
+    /// >>> x = server.receive(client.encrypt([x for row in rows for x in row]))
+    /// >>> client.decrypt(layer @ x).reshape(3, 2).round(3) + 0.0
+    /// array([[ 1.   ,  0.125],
+    ///        [ 2.   , -0.5  ],
+    ///        [-1.   , -0.5  ]])
+    #[pyo3(signature = (matrix, *, count, stride))]
+    fn blocks(&self, py: Python<'_>, matrix: &Bound<'_, PyAny>, count: Natural, stride: Natural) -> PyResult<PyLinear> {
+        if self.setting.is_exact() {
+            let message = "blocks are of real numbers (CKKS): use Context.linear for a matrix of integers";
+            return Err(plain(py, "ParameterError", message));
+        }
+        let given = values(matrix, false)?;
+        given.check(py, "matrix", None)?;
+        let (Slice::Real(list), &[rows, columns]) = (given.slice()?, given.shape()) else {
+            return Err(plain(py, "ShapeError", "a matrix of real numbers has the shape (outputs, inputs)"));
+        };
+        let [count, stride] = [count, stride].map(|number| usize::try_from(number.0).unwrap_or(usize::MAX));
+        let entries = list.to_vec();
+        PyLinear::in_blocks(py, &self.setting, (rows, columns), entries, (count, stride))
     }
 
     /// Plans the sum of a vector's entries. If it is named when keys are made, ``x.sum()`` works.

@@ -101,6 +101,15 @@ impl Server<Approximate> {
         self.engine().multiply_scalar(a, Complex64::new(value, 0.0))
     }
 
+    /// `Σ_k weights_i\[k\] · list\[k\]` for every i, slot by slot: a matrix of public real numbers times a
+    /// vector of ciphertexts. It takes one level, no key, and less time than the single products and sums.
+    ///
+    /// # Errors
+    /// As [`ckks::Engine::weighted_sums`].
+    pub fn weighted_sums(&self, list: &[&ckks::Ciphertext], weights: &[&[f64]]) -> Result<Vec<ckks::Ciphertext>> {
+        self.engine().weighted_sums(list, weights)
+    }
+
     /// Rotates the slots: slot j of the result is slot `j + amount` of `a`, modulo the number of
     /// slots of `a`.
     ///

@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use num_complex::Complex64;
-use windlass_ring::kernels::Modulus;
 use windlass_ring::{Basis, Eval, Poly, Values};
-use windlass_rlwe::check_same_keys;
 use windlass_rlwe::switching::{self, Epilogue};
 
 use super::ciphertext::{Ciphertext, Info};
@@ -104,42 +102,6 @@ impl Engine {
         let degree = sum.info.degree;
         sum.info.add_metadata(&Info { degree, magnitude, deviation, uneven: deviation, own });
         self.accept("add a constant", sum)
-    }
-
-    /// `constant + Σ c_k·x_k` for real numbers c_k and ciphertexts x_k of degree 1, at least one and all at
-    /// one level. It takes one pass, and the result has degree 2.
-    pub(super) fn combination(&self, terms: &[(&Ciphertext, f64)], constant: f64) -> Result<Ciphertext> {
-        let (first, level) = (terms[0].0, terms[0].0.level());
-        let scale = self.context.constant_scale(level);
-        let basis = first.parts[0].basis();
-        let mut info: Option<Info> = None;
-        let mut factors = Vec::with_capacity(terms.len());
-        for &(x, c) in terms {
-            self.check("multiply by a number", x)?;
-            check_same_keys("add", first.key, x.key)?;
-            self.context.check_scaled(&[Complex64::from(c)], scale)?;
-            debug_assert!(x.level() == level && x.info.degree == 1, "terms of one level and degree 1");
-            let integer = (c * scale).round_ties_even();
-            factors.push(basis.indices().map(|index| residue(integer, self.modulus(index))).collect::<Vec<u64>>());
-            let rounding = (c * scale - integer).abs() / scale;
-            let weighed = self.weighed(&x.info, level, PublicValues::new(Magnitude::of(1, c.abs()), rounding));
-            match &mut info {
-                Some(info) => info.add_metadata(&weighed),
-                None => info = Some(weighed),
-            }
-        }
-        let ring = self.context.rlwe().ring();
-        let part = |h: usize| {
-            let terms: Vec<(&Poly<Eval>, &[u64])> =
-                terms.iter().zip(&factors).map(|((x, _), factors)| (&x.parts[h], &factors[..])).collect();
-            Poly::combination(ring, basis, &terms)
-        };
-        let sum = first.with_parts(vec![part(0), part(1)], info.expect("one term at least"));
-        self.add_number(sum, Complex64::from(constant), 1)
-    }
-
-    fn modulus(&self, index: usize) -> Modulus {
-        self.context.rlwe().ring().modulus(index)
     }
 
     /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2.

@@ -10,6 +10,7 @@ mod arithmetic;
 mod automorphism;
 mod ciphertext;
 mod client;
+mod combinations;
 mod context;
 mod embedding;
 mod encode;

@@ -17,3 +17,4 @@ mod refresh;
 mod refreshing;
 mod refusals;
 mod training;
+mod weighted_sums;
