@@ -16,18 +16,20 @@ struct Preset {
     is_secure: bool,
 }
 
-/// A prime of 40 bits that is 1 modulo 2^17, so that every power-of-two ring up to n = 2^16 has n slots.
-pub(super) const PRIME_OF_40_BITS: u64 = 1_099_510_054_913;
+/// A prime of 40 bits that is 1 modulo 2^17, so that every power-of-two ring up to n = 2^16 has n slots. It
+/// is none of the chain's.
+const PRIME_OF_40_BITS: u64 = 1_030_789_267_457;
 
 /// All sets, the toys first.
 const PRESETS: &[Preset] = &[
     toy("insecure_toy_exact_1024_p257", (257, 1)),
     toy("insecure_toy_exact_1024_p65537", (65537, 1)),
     toy("insecure_toy_exact_1024_p2r16", (2, 16)),
-    full("exact_n65536_p65537", (65537, 1), (2, 27)),
-    full("exact_n65536_p2r16", (2, 16), (2, 27)),
-    full("exact_n65536_p2r20", (2, 20), (2, 28)),
-    full("exact_n65536_p40bits", (PRIME_OF_40_BITS, 1), (3, 27)),
+    toy("insecure_toy_exact_1024_p40bits", (PRIME_OF_40_BITS, 1)),
+    full("exact_n65536_p65537", (65537, 1), (2, 26)),
+    full("exact_n65536_p2r16", (2, 16), (2, 26)),
+    full("exact_n65536_p2r20", (2, 20), (2, 26)),
+    full("exact_n65536_p40bits", (PRIME_OF_40_BITS, 1), (3, 26)),
 ];
 
 const fn toy(name: &'static str, modulus: (u64, u32)) -> Preset {

@@ -127,7 +127,8 @@ impl ExactRefresher {
         let (level, top) = (plan.level_of(pass), plan.output_level());
         let ct = self.at_level(ct, level);
         let most = largest / error.most * plan.spec().excess_bits.exp2();
-        let read = self.ckks.refresh_coefficients((ct.key_id(), self.read(&ct)), most, &mut |step| observe(pass, step))?;
+        let read =
+            self.ckks.refresh_coefficients((ct.key_id(), self.read(&ct)), most, &mut |step| observe(pass, step))?;
         let parts: Vec<Poly<Eval>> = ct.parts().iter().zip(&read).map(|(x, z)| self.corrected(x, z, level)).collect();
         let [from, to] = [level, top].map(|level| plan.context().log2_modulus(level));
         let (left, norm) = (error.coefficient(plan.ckks(), largest), error.norm(plan.ckks(), largest));

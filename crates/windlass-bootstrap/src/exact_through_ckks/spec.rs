@@ -72,8 +72,9 @@ impl ExactRefreshSpec {
         check_modulus(prime, exponent)?;
         check_passes(passes, pass_bits)?;
         let log2_t = (prime as f64).log2() * f64::from(exponent);
-        // ε after a rounding, twice, or what leaves room for the roundings of a refresh.
-        let size = (log2_t + rounding(n).log2() + 1.0).max(f64::from(pass_bits) + 13.0);
+        // ε after a rounding with room for the last rounding of a refresh, which the factor of a deviation in a
+        // bound makes 8 times as large; or what leaves room for the other roundings of a refresh.
+        let size = (log2_t + rounding(n).log2() + 4.0).max(f64::from(pass_bits) + 13.0);
         let scale_bits = (size.ceil() as u32).min(50);
         let excess_bits = (size - f64::from(scale_bits)).max(0.0);
         let refresh = Chain { n, scale_bits, excess_bits, pass_bits, log2_t, assurance }.refresh()?;
