@@ -117,7 +117,7 @@ impl ExactRefresher {
 
     /// One pass: reads ε at its level and subtracts it at the highest level. Also what no coefficient of
     /// ε exceeds when the result is at the level of the next pass.
-    fn pass(
+    pub(super) fn pass(
         &self,
         pass: usize,
         (ct, largest): (&Ciphertext, f64),
