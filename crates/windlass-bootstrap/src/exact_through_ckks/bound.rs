@@ -5,10 +5,20 @@ use windlass_schemes::error::Result;
 use super::spec::{ExactRefreshSpec, rounding};
 use crate::approximate::{CoefficientError, RefreshPlan};
 
-/// A slot exceeds so many deviations with probability below 2^−130 (docs/math/approximate.md).
+/// The random errors exceed so many deviations in any slot with probability far below 2^−136.
+///
+/// Key switches, roundings and errors of keys are Gaussians or nearly, times an embedding of s, which key
+/// generation keeps below 4.3 deviations: a complex Gaussian would have to exceed 72/4.3 = 16 deviations, which
+/// has probability e^−256. The rest is room, because the deviations inside a refresh are averages over samples
+/// (docs/math/approximate.md, "Why 72 deviations", has the same factor for products with another secret).
+/// A coefficient is bounded by as many of its deviations, 1/√n of those of a slot.
 const TAIL: f64 = 72.0;
 
 /// The roundings of fixed constants: no slot of any constant is rounded by more than so many deviations.
+///
+/// They are public and the same in all refreshes of a plan. That they behave like random numbers is an
+/// assumption: then one of 2^30 slots exceeds 8 deviations with probability 2^30·e^−64. They are 2^−12 of the
+/// whole error or less.
 const CONSTANTS_TAIL: f64 = 8.0;
 
 /// The error of a pass, for every ε within a bound on its coefficients.

@@ -36,6 +36,16 @@ pub struct RefreshCost {
 }
 
 impl RefreshCost {
+    /// That of a refresh through CKKS.
+    pub fn of(plan: &ExactRefreshPlan) -> Self {
+        let ring = plan.slot_ring();
+        Self {
+            butterflies: butterflies(plan.price(), plan.spec().refresh.n),
+            products: plan.depth_between(),
+            integers: if ring.has_slots() { ring.slots() } else { ring.n() },
+        }
+    }
+
     /// Butterflies for each product of each integer; infinite if no product fits between two refreshes.
     pub fn for_a_product(&self) -> f64 {
         self.butterflies / (f64::from(self.products) * self.integers as f64)
@@ -64,19 +74,17 @@ impl Comparison {
 /// The costs of a digit removal and of a refresh through CKKS, whatever their rings: for products of as
 /// many integers as a ciphertext holds, refreshed as rarely as each allows.
 pub fn compare(digits: &BootstrapPlan, through_ckks: &ExactRefreshPlan) -> Comparison {
-    let butterflies = |price: f64, n: usize| price * n as f64 / 2.0 * (n as f64).log2();
-    let slots = through_ckks.slot_ring();
-    let integers = if slots.has_slots() { slots.slots() } else { slots.n() };
     Comparison {
         digit_removal: RefreshCost {
             butterflies: butterflies(digits.price(), digits.params().n()),
             products: digits.depth_between(),
             integers: digits.message_ring().slots(),
         },
-        through_ckks: RefreshCost {
-            butterflies: butterflies(through_ckks.price(), through_ckks.spec().refresh.n),
-            products: through_ckks.depth_between(),
-            integers,
-        },
+        through_ckks: RefreshCost::of(through_ckks),
     }
+}
+
+/// Transforms of a row of n coefficients, in butterflies.
+fn butterflies(price: f64, n: usize) -> f64 {
+    price * n as f64 / 2.0 * (n as f64).log2()
 }

@@ -32,7 +32,7 @@ impl ExactRefreshPlan {
         format!(
             "refresh modulo {modulus} through CKKS, n = {n}, log2 QP = {:.0}, λ = {}\n\
              ephemeral key of weight {}: λ = {}\n\
-             {} passes, which gain {} bits\n\
+             {} passes, which gain {} bits; bounds fail with probability 2^−{:.0} at most\n\
              takes a ciphertext with {:.1} bits of capacity or more, gives one with {:.1}: {} products\n\
              {} Galois keys, {size} with the relinearisation key\n\
              each pass:\n{}",
@@ -42,6 +42,7 @@ impl ExactRefreshPlan {
             self.ckks().ephemeral_security(),
             spec.passes,
             gained.join(", "),
+            self.failure_bits().floor(),
             self.least_input_bits(),
             explain::rounded_down(self.output_bits()),
             self.depth_between(),

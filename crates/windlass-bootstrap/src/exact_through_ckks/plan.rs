@@ -9,7 +9,7 @@ use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::{Ciphertext, products_left};
 
 use super::bound::PassError;
-use super::spec::ExactRefreshSpec;
+use super::spec::{ExactRefreshSpec, FAILURE_BITS};
 use crate::approximate::RefreshPlan;
 
 /// A refresh of BGV and BFV ciphertexts through CKKS: see [`super`].
@@ -101,6 +101,12 @@ impl ExactRefreshPlan {
     pub fn least_input_bits(&self) -> f64 {
         let base = self.ckks.base_modulus().log2();
         base - 1.0 - (self.error.most - self.error.rounding).log2()
+    }
+
+    /// −log2 of a bound on the probability that a refresh with all its passes exceeds its stated noise: at
+    /// each pass the bound on the roundings of a modulus switch, and the one on the errors of the refresh.
+    pub fn failure_bits(&self) -> f64 {
+        FAILURE_BITS - (2.0 * self.spec.passes as f64).log2()
     }
 
     /// How many bits of noise each pass removes, by the stated bounds.

@@ -26,9 +26,9 @@ const PRESETS: &[Preset] = &[
     toy("insecure_toy_exact_1024_p65537", (65537, 1)),
     toy("insecure_toy_exact_1024_p2r16", (2, 16)),
     toy("insecure_toy_exact_1024_p40bits", (PRIME_OF_40_BITS, 1)),
-    full("exact_n65536_p65537", (65537, 1), (2, 26)),
-    full("exact_n65536_p2r16", (2, 16), (2, 26)),
-    full("exact_n65536_p2r20", (2, 20), (2, 26)),
+    full("exact_n65536_p65537", (65537, 1), (3, 26)),
+    full("exact_n65536_p2r16", (2, 16), (3, 26)),
+    full("exact_n65536_p2r20", (2, 20), (3, 26)),
     full("exact_n65536_p40bits", (PRIME_OF_40_BITS, 1), (3, 26)),
 ];
 

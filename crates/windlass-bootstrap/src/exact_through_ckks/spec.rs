@@ -37,8 +37,8 @@ pub(super) const PASS_BITS: std::ops::RangeInclusive<u32> = 25..=40;
 /// More passes than any secure ring has primes for.
 pub(super) const MOST_PASSES: usize = 40;
 
-/// −log2 of the probability that a bound on roundings fails.
-const FAILURE_BITS: f64 = 128.0;
+/// −log2 of the probability that a bound on roundings fails: 2^8 bounds together hold except with 2^−128.
+pub(super) const FAILURE_BITS: f64 = 136.0;
 
 /// The bits by which Q_B is larger than ε: the sine is off by 2^−33 of ε then, with its cube.
 const GAP_BITS: u32 = 10;
@@ -72,9 +72,9 @@ impl ExactRefreshSpec {
         check_modulus(prime, exponent)?;
         check_passes(passes, pass_bits)?;
         let log2_t = (prime as f64).log2() * f64::from(exponent);
-        // ε after a rounding with room for the last rounding of a refresh, which the factor of a deviation in a
-        // bound makes 8 times as large; or what leaves room for the other roundings of a refresh.
-        let size = (log2_t + rounding(n).log2() + 4.0).max(f64::from(pass_bits) + 13.0);
+        // Roundings add their bound to a refresh at its beginning, and t/q times that at its end. A bound by
+        // deviations is some 8 times theirs (`bound::TAIL`), and a pass shall gain a little more than its prime has.
+        let size = f64::from(pass_bits).max(log2_t) + rounding(n).log2() + 5.0;
         let scale_bits = (size.ceil() as u32).min(50);
         let excess_bits = (size - f64::from(scale_bits)).max(0.0);
         let refresh = Chain { n, scale_bits, excess_bits, pass_bits, log2_t, assurance }.refresh()?;
@@ -125,9 +125,11 @@ fn check_passes(passes: usize, pass_bits: u32) -> Result<()> {
 }
 
 /// What no coefficient of `δ_0 + δ_1·s` exceeds, δ below a half, s ternary: except with probability
-/// 2^−128.
+/// 2^−136.
 ///
-/// s has at most n non-zero coefficients, so a coefficient has at most the variance (1 + n)/12.
+/// Given s it is a sum of independent numbers of mean 0, each in an interval of width 1 or |s_k|. s has at most n non-zero coefficients, so a coefficient has at
+/// most the variance (1 + n)/12, and a Gaussian of that variance bounds its tail nearly (the sum of so many uniform
+/// numbers has a lighter tail than that).
 pub(super) fn rounding(n: usize) -> f64 {
     let tail = (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * n as f64).log2())).sqrt();
     tail * ((1.0 + n as f64) / 12.0).sqrt()

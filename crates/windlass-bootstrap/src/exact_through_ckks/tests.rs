@@ -16,6 +16,7 @@ use windlass_schemes::schemes::engine::Statement;
 use windlass_schemes::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 
 use super::*;
+use crate::{BootstrapPlan, BootstrapPreset, Mode};
 
 struct Parties {
     plan: Arc<ExactRefreshPlan>,
@@ -137,7 +138,15 @@ fn each_pass_leaves_no_more_than_it_states() {
 /// A chain of squares that is longer than a refresh reaches, with the refreshes that it needs, in both schemes.
 #[test]
 fn products_of_any_depth_refresh_by_themselves() {
-    for (scheme, modulus) in [(Scheme::Bgv, (257, 1)), (Scheme::Bfv, (2, 16)), (Scheme::Bgv, (65537, 1))] {
+    let thirty_bits = (1_006_108_673, 1);
+    let cases = [
+        (Scheme::Bgv, (257, 1)),
+        (Scheme::Bfv, (2, 16)),
+        (Scheme::Bgv, (2, 1)),
+        (Scheme::Bgv, (65537, 1)),
+        (Scheme::Bfv, thirty_bits),
+    ];
+    for (scheme, modulus) in cases {
         let mut parties = Parties::of(small(modulus), scheme, 7);
         let plan = Arc::clone(&parties.plan);
         let message = parties.message();
@@ -301,5 +310,51 @@ fn full_size() {
         let (stated, capacity) = (fresh.log2_noise(), parties.engine.capacity(&fresh));
         println!("{name}: {took:.1?}, noise 2^{measured} of 2^{stated:.1}, capacity {capacity:.1}");
         assert!(measured <= stated);
+    }
+}
+
+/// Prices of both ways for sets with security, and what digit removal lacks where it has none.
+#[test]
+fn full_size_comparison() {
+    if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
+        return;
+    }
+    let sets = [
+        ((2, 1), "boot_m28679_p2"),
+        ((257, 1), "boot_n32768_p257"),
+        ((65537, 1), "boot_n65536_p65537"),
+        ((2, 16), "boot_m69905_p2r8"),
+    ];
+    for (modulus, preset) in sets {
+        let spec = ExactRefreshSpec::new(1 << 16, modulus, (3, 26), Assurance::Secure).unwrap();
+        let through = ExactRefreshPlan::of_shape(&spec).unwrap();
+        let set = BootstrapPreset::named(preset, Mode::Thin).unwrap();
+        match BootstrapPlan::new(set.params.rlwe(), modulus, set.spec) {
+            Ok(digits) => {
+                let costs = compare(&digits, &through);
+                println!("{modulus:?}: {costs:?}, cheaper {}", costs.cheaper());
+                println!(
+                    "for a product of an integer: {:.4e} by digits, {:.4e} through CKKS",
+                    costs.digit_removal.for_a_product(),
+                    costs.through_ckks.for_a_product()
+                );
+            }
+            Err(error) => {
+                println!("{modulus:?}: through CKKS {:?}; by digits: {error}", RefreshCost::of(&through));
+            }
+        }
+    }
+}
+
+/// Every set with security has its λ, and room for a product between two refreshes.
+#[test]
+fn full_size_sets_have_room_for_a_product() {
+    if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
+        return;
+    }
+    for name in exact_refresh_preset_names().filter(|name| !name.starts_with("insecure")) {
+        let plan = ExactRefreshPlan::preset(name).unwrap();
+        println!("{name}: {}", plan.explain().lines().take(6).collect::<Vec<_>>().join("\n"));
+        assert!(plan.depth_between() >= 1, "{name}");
     }
 }
