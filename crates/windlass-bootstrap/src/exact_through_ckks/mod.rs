@@ -1,5 +1,8 @@
 //! Refreshes of BGV and BFV ciphertexts through CKKS, for plaintext moduli whose digits are too
-//! expensive to remove (Kim–Seo–Song, eprint 2024/109).
+//! expensive to remove.
+//!
+//! That the error is read by a refresh of CKKS and subtracted is the idea of Kim, Seo and Song (eprint
+//! 2024/109). The passes, bounds and parameters are ours.
 //!
 //! The phase of a BFV ciphertext modulo q is `(q·k + ε)/t`, where k holds the message and ε is small. So t
 //! times the ciphertext has the phase ε modulo every divisor Q_B of q that is large against ε: a CKKS

@@ -85,7 +85,7 @@ impl ExactRefreshSpec {
     pub(super) fn check(&self) -> Result<()> {
         check_modulus(self.prime, self.exponent)?;
         check_passes(self.passes, self.pass_bits)?;
-        Limits::between(0, 4).check("the bits by which ε exceeds the scale", self.excess_bits.ceil() as u32)?;
+        Limits::between(0, 6).check("the bits by which ε exceeds the scale", self.excess_bits.ceil() as u32)?;
         let is_whole = self.refresh.slots == self.refresh.n / 2;
         if is_whole && self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {
             return Ok(());
