@@ -31,7 +31,6 @@ const PRESETS: &[Preset] = &[
     full("exact_n65536_p30bits", (PRIME_OF_30_BITS, 1), (3, 26)),
     full("exact_n65536_p2r16", (2, 16), (3, 26)),
     full("exact_n65536_p2r20", (2, 20), (3, 26)),
-    full("exact_n65536_p40bits", (PRIME_OF_40_BITS, 1), (3, 26)),
 ];
 
 const fn toy(name: &'static str, modulus: (u64, u32)) -> Preset {
