@@ -26,6 +26,7 @@ mod depth;
 mod encapsulation;
 mod ephemeral;
 mod estimate;
+pub mod exact_through_ckks;
 mod explain;
 mod forecast;
 mod formula;

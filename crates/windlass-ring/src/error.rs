@@ -36,6 +36,12 @@ pub enum RingError {
         /// The cyclotomic index.
         m: u64,
     },
+    /// A ring of coefficients modulo a power of two was asked for, but m is no power of two.
+    #[error("m = {m} must be a power of two of at least 4 for a plaintext modulus 2^r without slots")]
+    NotAPowerOfTwo {
+        /// The cyclotomic index.
+        m: u64,
+    },
     /// The given hypercube generators do not describe the slots.
     #[error("the generators {generators:?} do not describe the slots for m = {m}: {reason}")]
     BadGenerators {

@@ -14,7 +14,7 @@ use super::spec::MapOrder;
 use crate::encapsulation::InputModulus;
 
 /// Safety factor of the deviations: there are few samples and many slots.
-const ROOM: f64 = 1.5;
+pub(super) const ROOM: f64 = 1.5;
 
 /// The error of a refresh, in units of the message: standard deviations of a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,13 +89,13 @@ impl RefreshError {
 
 /// The size of slots, and the deviation of their errors.
 #[derive(Debug, Clone, Copy)]
-struct Signal {
-    size: f64,
-    error: f64,
+pub(super) struct Signal {
+    pub size: f64,
+    pub error: f64,
 }
 
 /// The Euclidean norm of a row of a map, on average.
-fn norm(stage: &MapStage) -> f64 {
+pub(super) fn norm(stage: &MapStage) -> f64 {
     let map = stage.plan.grid().block(0, 0).expect("a map that is not zero");
     let mean = |constant: &Vec<Complex64>| constant.iter().map(|z| z.norm_sqr()).sum::<f64>() / constant.len() as f64;
     map.terms().map(|(_, constant)| mean(constant)).sum::<f64>().sqrt()
@@ -105,7 +105,7 @@ impl Signal {
     /// At the highest level: `Q_B·I` in 2s coefficients, with the errors of the switch to the ephemeral
     /// key and its roundings, of the mod-down at the top, and of the slots before (`before`, in units of
     /// the message there).
-    fn raised(plan: &RefreshPlan, before: f64) -> Self {
+    pub fn raised(plan: &RefreshPlan, before: f64) -> Self {
         let (spec, context) = (plan.spec(), &**plan.context());
         let (params, n) = (context.rlwe().params(), spec.n as f64);
         // Slots of as many coefficients of variance 1, in units of the message there.
@@ -121,7 +121,7 @@ impl Signal {
         Self { size: slots * size, error: slots * switch.hypot(roundings).hypot(earlier) }
     }
 
-    fn through(self, context: &CkksContext, stages: &[MapStage]) -> Self {
+    pub fn through(self, context: &CkksContext, stages: &[MapStage]) -> Self {
         stages.iter().fold(self, |signal, stage| signal.after(context, stage))
     }
 

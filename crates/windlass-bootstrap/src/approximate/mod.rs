@@ -16,8 +16,10 @@
 //! slots to coefficients → raise → coefficients to slots → real and imaginary parts → sine, each → join
 //! ```
 
+mod coefficients;
 mod estimate;
 mod file;
+mod floor;
 mod keys;
 mod list;
 mod listing;
@@ -33,7 +35,9 @@ mod sine;
 mod spec;
 mod step;
 
+pub(crate) use coefficients::CoefficientError;
 pub use estimate::RefreshError;
+pub(crate) use floor::ExactFloor;
 pub use keys::RefreshKeys;
 pub use plan::RefreshPlan;
 pub use planner::RefreshRequirements;

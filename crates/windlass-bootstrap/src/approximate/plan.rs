@@ -9,6 +9,7 @@ use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate,
 use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext};
 
+use super::floor::ExactFloor;
 use super::maps::{self, Shape};
 use super::sine::Sine;
 use super::spec::{MapOrder, RefreshSpec};
@@ -31,6 +32,7 @@ pub struct RefreshPlan {
     pub(super) to_slots: Vec<MapStage>,
     pub(super) to_coefficients: Vec<MapStage>,
     galois: BTreeMap<u64, usize>,
+    floor: Option<ExactFloor>,
 }
 
 impl RefreshPlan {
@@ -41,11 +43,25 @@ impl RefreshPlan {
     /// range; [`BootstrapError::EphemeralKeyTooWeak`] for a set called secure whose ephemeral key is not; those
     /// of [`CkksContext::new`].
     pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        Self::above(spec, None)
+    }
+
+    /// The plan whose levels are above those of exact ciphertexts, if there are any.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn above(spec: &RefreshSpec, floor: Option<ExactFloor>) -> Result<Self> {
         spec.check()?;
-        let context = CkksContext::new(&spec.to_ckks())?;
+        let mut chain = spec.to_ckks();
+        let below = floor.iter().flat_map(|floor| floor.levels(spec));
+        chain.refresh_levels.splice(0..0, below);
+        let context = CkksContext::new(&chain)?;
         check_ephemeral(spec, context.rlwe().params())?;
         context.check_slots(spec.slots)?;
-        let sine = Sine::new(spec)?;
+        let sine = match &floor {
+            Some(_) => Sine::of_every_integer(spec)?,
+            None => Sine::new(spec)?,
+        };
         let slots = ComplexSlots::centred(&context, spec.sine_slots())?;
         let shape = Shape { slots: &slots, message: spec.slots };
         let modulus = base_modulus(&context);
@@ -53,7 +69,8 @@ impl RefreshPlan {
         // conjugates, twice what they are.
         let raised = context.scale(context.raised_level());
         let first = raised / modulus / spec.sum_factor() / sine.range() / 2.0;
-        let back = modulus / context.scale(context.base_level()) / sine.factor();
+        let factor = floor.as_ref().map_or(1.0, |floor| floor.factor(&context));
+        let back = factor * modulus / context.scale(context.base_level()) / sine.factor();
         let to_slots = maps::to_slots(shape, &spec.to_slots, first)?;
         let to_coefficients = maps::to_coefficients(shape, &spec.to_coefficients, back)?;
         let (to_slots, sine_level) = stages((&context, spec), to_slots, context.raised_level())?;
@@ -75,7 +92,12 @@ impl RefreshPlan {
                 *level = needed.max(*level);
             }
         }
-        Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois })
+        Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois, floor })
+    }
+
+    /// By what a result is a multiple of the input's message: 1 without exact levels below.
+    pub(crate) fn result_factor(&self) -> f64 {
+        self.floor.as_ref().map_or(1.0, |floor| floor.factor(&self.context))
     }
 
     /// What the plan was made from.
@@ -127,7 +149,7 @@ impl RefreshPlan {
     }
 
     /// Q_B.
-    pub(super) fn base_modulus(&self) -> f64 {
+    pub(crate) fn base_modulus(&self) -> f64 {
         base_modulus(&self.context)
     }
 
@@ -164,7 +186,7 @@ fn input_level(context: &CkksContext, spec: &RefreshSpec) -> usize {
 
 /// Q_B.
 fn base_modulus(context: &CkksContext) -> f64 {
-    context.rlwe().log2_modulus(context.base_level()).exp2()
+    context.rlwe().params().q_primes()[..context.base_level()].iter().map(|q| q.value() as f64).product()
 }
 
 /// Plans of maps from a level down, one rescaling each, and the level after them.

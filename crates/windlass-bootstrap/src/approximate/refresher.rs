@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use windlass_circuits::{ComplexSlots, PreparedPlan};
-use windlass_rlwe::check_same_keys;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::{KeyId, check_same_keys};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, LazyEngine, Stated};
 use windlass_schemes::switching::Switching;
@@ -86,6 +87,25 @@ impl Refresher {
             None => real,
         };
         Ok(self.stated_from(whole, &input, &input))
+    }
+
+    /// From a pair over the primes of the base, whose phase has coefficients of at most `most` times the
+    /// scale there, the pair at the level of the result: its phase is that of the input, times
+    /// [`RefreshPlan::result_factor`]. For plans with the maps back at their end.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`]; those of key switches and products.
+    pub(crate) fn refresh_coefficients(
+        &self,
+        (key, base): (KeyId, Vec<Poly<Eval>>),
+        most: f64,
+        observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
+    ) -> Result<Vec<Poly<Eval>>> {
+        debug_assert_eq!(self.plan.spec().order, MapOrder::BackLast);
+        let stated = Stated { slots: self.plan.spec().slots, magnitude: most, deviation: TINY };
+        let input = self.engine.assembled(key, base, stated)?;
+        let Parts { real, .. } = self.parts(&input, [&input, &input], observe)?;
+        Ok(real.parts().to_vec())
     }
 
     /// Two messages whose slots are real, in one refresh: the maps take them as the real and the imaginary

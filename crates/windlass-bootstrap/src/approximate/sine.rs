@@ -33,6 +33,19 @@ impl Sine {
     /// # Errors
     /// None for a degree that polynomials have.
     pub fn new(spec: &RefreshSpec) -> Result<Self> {
+        Self::fitted_at(spec, frequent_integers(spec))
+    }
+
+    /// The same with a polynomial that is exact for every integer that can occur, not on average
+    /// only: the largest error counts.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_every_integer(spec: &RefreshSpec) -> Result<Self> {
+        Self::fitted_at(spec, all_integers(spec))
+    }
+
+    fn fitted_at(spec: &RefreshSpec, points: Vec<Point>) -> Result<Self> {
         let range = spec.most() as f64 + 0.5;
         let mut factors = vec![if spec.arcsine { 6f64.sqrt().recip() } else { 1.0 }];
         for _ in 0..spec.doublings {
@@ -41,7 +54,7 @@ impl Sine {
         let scale = factors.pop().expect("there is one at least");
         factors.reverse();
         let subtracted = factors;
-        let coefficients = fitted(spec, range);
+        let coefficients = fitted(spec, range, &points);
         let scaled: Vec<f64> = coefficients.iter().map(|c| c * scale).collect();
         let polynomial = Polynomial::chebyshev(&scaled, -1.0, 1.0)?;
         let sine = Self { range, polynomial, subtracted, arcsine: spec.arcsine, gain: 1.0 };
@@ -94,6 +107,14 @@ impl Sine {
         last * ROOM
     }
 
+    /// `(s + s³/6)/2π − t`, s = sin 2πt, or without the cube: what the sine is off by near every
+    /// integer, were its polynomial the cosine.
+    pub fn systematic(&self, t: f64) -> f64 {
+        let s = (std::f64::consts::TAU * t).sin();
+        let bent = if self.arcsine { s + s * s * s / 6.0 } else { s };
+        bent / std::f64::consts::TAU - t
+    }
+
     /// The value at a number, without errors of encryption.
     pub fn value(&self, t: f64) -> f64 {
         let u = (t - 0.25) / self.range;
@@ -111,23 +132,47 @@ const LEAST_WEIGHT: f64 = 1.0 / (1u64 << 24) as f64;
 /// What a polynomial may be above the cosine.
 const ROOM: f64 = 1.0 + 1.0 / 1024.0;
 
-/// Chebyshev coefficients in v of the polynomial nearest to the cosine by weighted least squares, at
-/// points near the integers and, with hardly any weight, everywhere.
+/// Where the polynomial is fitted: t, and the weight of its error there.
+type Point = (f64, f64);
+
+/// Places near an integer at which messages lie, in units of their bound.
+const PLACES: [f64; 5] = [-1.0, -0.5, 0.0, 0.5, 1.0];
+
+/// Points near the integers and, with hardly any weight, everywhere.
 ///
 /// I is nearly a Gaussian of variance (h + 1)/12: the weights are the square roots of its density,
 /// so that the mean square of the error is least. Where I hardly ever lies the error may be larger.
-fn fitted(spec: &RefreshSpec, range: f64) -> Vec<f64> {
-    let most = spec.most();
-    let variance = spec.integer_variance();
-    let near = 2f64.powi(-(spec.gap_bits as i32));
-    let mut points = Vec::new();
-    for integer in -most..=most {
-        let weight = (-(integer * integer) as f64 / (4.0 * variance)).exp().max(LEAST_WEIGHT);
-        points.extend([-1.0, -0.5, 0.0, 0.5, 1.0].map(|place| (integer as f64 + place * near, weight)));
-    }
-    let between = 8 * most;
+fn frequent_integers(spec: &RefreshSpec) -> Vec<Point> {
+    let (most, variance) = (spec.most(), spec.integer_variance());
+    let weight = |integer: i64| (-(integer * integer) as f64 / (4.0 * variance)).exp().max(LEAST_WEIGHT);
+    let mut points = near_integers(spec, |integer, _| weight(integer));
+    let (range, between) = (most as f64 + 0.5, 8 * most);
     let anywhere = |k: i64| (range * (2.0 * k as f64 / between as f64 - 1.0) + 0.25, LEAST_WEIGHT / 64.0);
     points.extend((0..=between).map(anywhere));
+    points
+}
+
+/// Points near the integers, weighed by what the doublings make of an error there.
+///
+/// For θ = 2π(t − 1/4)/2^r they give cos 2^r·θ, whose derivative by cos θ is `2^r·sin(2^r·θ)/sin θ`. Near
+/// integers the numerator is ±2^r. So every integer that can occur counts with its error in the result.
+fn all_integers(spec: &RefreshSpec) -> Vec<Point> {
+    near_integers(spec, |_, t| angle(spec, t).sin().abs().recip())
+}
+
+fn near_integers(spec: &RefreshSpec, weight: impl Fn(i64, f64) -> f64) -> Vec<Point> {
+    let (most, near) = (spec.most(), (-f64::from(spec.gap_bits)).exp2());
+    let places = |integer: i64| PLACES.map(|place| (integer, integer as f64 + place * near));
+    (-most..=most).flat_map(places).map(|(integer, t)| (t, weight(integer, t))).collect()
+}
+
+/// The angle whose cosine the polynomial is near.
+fn angle(spec: &RefreshSpec, t: f64) -> f64 {
+    std::f64::consts::TAU * (t - 0.25) / f64::from(spec.doublings).exp2()
+}
+
+/// Chebyshev coefficients in v of the polynomial nearest to the cosine by weighted least squares.
+fn fitted(spec: &RefreshSpec, range: f64, points: &[Point]) -> Vec<f64> {
     let rows: Vec<(Vec<f64>, f64)> = points.iter().map(|&(t, weight)| row(spec, range, t, weight)).collect();
     least_squares(rows, spec.degree + 1)
 }
@@ -142,8 +187,7 @@ fn row(spec: &RefreshSpec, range: f64, t: f64, weight: f64) -> (Vec<f64>, f64) {
     }
     values.truncate(spec.degree + 1);
     values.iter_mut().for_each(|x| *x *= weight);
-    let angle = std::f64::consts::TAU * (t - 0.25) / f64::from(spec.doublings).exp2();
-    (values, angle.cos() * weight)
+    (values, angle(spec, t).cos() * weight)
 }
 
 /// x that minimises ‖A·x − b‖, by Householder reflections.
@@ -198,6 +242,26 @@ mod tests {
             let expected = expected / std::f64::consts::TAU + 2f64.powi(-38);
             println!("{arcsine} {gap_bits}: {:.1} {:.1} of {:.1}", worst.log2(), rare.log2(), expected.log2());
             assert!(worst < expected && rare < expected + 2f64.powi(-18));
+        }
+    }
+
+    /// Near every integer that can occur, rare or not, the fit adds less than 2^−40 to the error of the
+    /// function itself.
+    #[test]
+    fn the_even_fit_is_as_near_for_rare_integers() {
+        for (weight, gap_bits) in [(28, 10), (30, 10), (32, 10), (28, 12)] {
+            let spec = RefreshSpec { gap_bits, doublings: 4, ephemeral_weight: weight, ..toy(128) };
+            let (sine, most) = (Sine::of_every_integer(&spec).unwrap(), spec.most() as i32);
+            let mut worst = 0.0f64;
+            for integer in -most..=most {
+                for place in -8..=8 {
+                    let x = f64::from(place) / 8.0 * (-f64::from(gap_bits)).exp2();
+                    let off = sine.value(f64::from(integer) + x) / sine.factor() - x - sine.systematic(x);
+                    worst = worst.max(off.abs());
+                }
+            }
+            println!("weight {weight}, gap {gap_bits}: 2^{:.1}", worst.log2());
+            assert!(worst < 2f64.powi(-40));
         }
     }
 }

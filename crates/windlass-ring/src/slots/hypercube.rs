@@ -92,6 +92,18 @@ impl Hypercube {
         Ok(Self::assemble(m, p, subgroup.degree, dimensions))
     }
 
+    /// One slot of degree n for p = 2 and a power of two m, where Φ_m = X^n + 1 has no coprime factors
+    /// modulo p. Only θ_1 is located: no other automorphism is one of that slot.
+    pub(super) fn of_one_slot(m: u64) -> Result<Self, RingError> {
+        let shape = Shape::new(m)?;
+        if !m.is_power_of_two() || m < 4 {
+            return Err(RingError::NotAPowerOfTwo { m });
+        }
+        let mut places = vec![NOWHERE; m as usize];
+        places[1] = (0, 0);
+        Ok(Self { m, p: 2, degree: shape.n(), dimensions: Vec::new(), elements: vec![1], places })
+    }
+
     fn assemble(m: u64, p: u64, degree: usize, dimensions: Vec<Dimension>) -> Self {
         let mut elements = vec![1u32];
         for dimension in &dimensions {

@@ -35,6 +35,17 @@ impl QuotientRing {
         if m % p == 0 {
             return Err(RingError::PrimeDividesIndex { prime: p, m });
         }
+        Ok(Self::build(shape, modulus, isa))
+    }
+
+    /// R/(2^r) for a power of two m: 2 divides m, so elements cannot be divided by Φ_m'
+    /// ([`Self::divide_by_different`]).
+    pub(super) fn of_coefficients(m: u64, r: u32, isa: Isa) -> Result<Self, RingError> {
+        Ok(Self::build(Arc::new(Shape::new(m)?), PrimePower::new(2, r)?, isa))
+    }
+
+    fn build(shape: Arc<Shape>, modulus: PrimePower, isa: Isa) -> Self {
+        let m = shape.m();
         let mut exponents = vec![0u32];
         for axis in shape.axes() {
             let step = m / axis.index;
@@ -52,7 +63,7 @@ impl QuotientRing {
         };
         let tensor_places = (0..m).map(place).collect();
         let convolver = Convolver::new(modulus, 2 * m as usize);
-        Ok(Self { shape, modulus, isa, convolver, exponents, tensor_places })
+        Self { shape, modulus, isa, convolver, exponents, tensor_places }
     }
 
     /// The tensor shape.
@@ -126,6 +137,32 @@ impl QuotientRing {
     /// `a·b`: one exact product of polynomials of degree below m.
     pub fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         self.reduce_cyclic(self.convolver.mul_cyclic(&self.to_cyclic(a), &self.to_cyclic(b)))
+    }
+
+    /// `a^{-1}` in R/(2^r) for a power of two m, a local ring.
+    ///
+    /// Modulo 2 the n-th power of a is a(1), so a^{n−1} is the inverse of a unit; Newton's iteration
+    /// lifts it to 2^r. 2·log2 n products, then 2·log2 r.
+    ///
+    /// # Errors
+    /// [`RingError::NotInvertible`] if a(1) is even.
+    pub(super) fn inverse_of_local(&self, a: &[u64]) -> Result<Vec<u64>, RingError> {
+        if a.iter().fold(0, |sum, x| sum ^ x) & 1 == 0 {
+            return Err(RingError::NotInvertible);
+        }
+        // a^{1 + 2 + 4 + .. + n/2}.
+        let (mut inverse, mut power) = (self.constant(1), a.to_vec());
+        for _ in 0..self.n().ilog2() {
+            inverse = self.mul(&inverse, &power);
+            power = self.mul(&power, &power);
+        }
+        let (two, mut precision) = (self.constant(2), 1);
+        while precision < self.modulus.exponent() {
+            let error = self.sub(&two, &self.mul(a, &inverse));
+            inverse = self.mul(&inverse, &error);
+            precision *= 2;
+        }
+        Ok(inverse)
     }
 
     /// θ_t(a) = a(X^t), in time linear in m.

@@ -20,9 +20,12 @@ use crate::error::RingError;
 ///
 /// Slot i of α is `α(ζ^{1/t(i)})`, in the basis 1, ζ, .., ζ^{d−1} of E. Immutable: share it in an
 /// `Arc`.
+///
+/// If p divides m there are no slots: see [`SlotRing::of_coefficients`].
 pub struct SlotRing {
     quotient: QuotientRing,
-    galois: GaloisRing,
+    /// None if p divides m.
+    galois: Option<GaloisRing>,
     hypercube: Arc<Hypercube>,
     /// The exponents 1/t(i) mod m.
     points: Vec<u64>,
@@ -38,6 +41,8 @@ enum Method {
     Tree(FactorTree),
     /// m a power of two and p ≡ 1 mod 4.
     RadixTwo(RadixTwo),
+    /// The one slot is the element itself: p divides m.
+    Whole,
 }
 
 impl fmt::Debug for SlotRing {
@@ -69,14 +74,41 @@ impl SlotRing {
         Self::from_rings(hypercube, quotient, galois)
     }
 
+    /// R/(2^r) for a power of two m, whose elements are known by their coefficients.
+    ///
+    /// Modulo 2 the polynomial X^n + 1 is (X + 1)^n, so the ring does not come apart into slots. It is
+    /// one slot of degree n here, with ζ = X: the slot is the element itself.
+    ///
+    /// # Errors
+    /// [`RingError::Kernel`] for an unsupported m; [`RingError::BadPrimePower`] for r = 0 or r ≥ 45;
+    /// [`RingError::NotAPowerOfTwo`].
+    pub fn of_coefficients(m: u64, r: u32, isa: Isa) -> Result<Self, RingError> {
+        let hypercube = Arc::new(Hypercube::of_one_slot(m)?);
+        let quotient = QuotientRing::of_coefficients(m, r, isa)?;
+        Ok(Self::whole(hypercube, quotient))
+    }
+
+    fn whole(hypercube: Arc<Hypercube>, quotient: QuotientRing) -> Self {
+        let lower = (1..quotient.modulus().exponent()).map(|_| OnceLock::new()).collect();
+        Self { quotient, galois: None, hypercube, points: vec![1], method: Method::Whole, lower }
+    }
+
+    /// Whether the ring comes apart into slots over a Galois ring: p does not divide m.
+    pub fn has_slots(&self) -> bool {
+        self.galois.is_some()
+    }
+
     /// The same ring, hypercube and roots modulo p^exponent: slots of this one reduce to, or lift
     /// to, slots of that one.
     ///
     /// # Errors
     /// [`RingError::BadPrimePower`].
     pub fn with_exponent(&self, exponent: u32, isa: Isa) -> Result<Self, RingError> {
+        let Some(galois) = &self.galois else {
+            return Self::of_coefficients(self.m(), exponent, isa);
+        };
         let quotient = QuotientRing::new(self.hypercube.m(), self.hypercube.prime(), exponent, isa)?;
-        Self::from_rings(Arc::clone(&self.hypercube), quotient, self.galois.with_exponent(exponent)?)
+        Self::from_rings(Arc::clone(&self.hypercube), quotient, galois.with_exponent(exponent)?)
     }
 
     /// This ring modulo p^exponent, 1 ≤ exponent ≤ r, the same object for every caller:
@@ -110,7 +142,7 @@ impl SlotRing {
             Method::Tree(FactorTree::new(quotient.convolver(), factors))
         };
         let lower = (1..quotient.modulus().exponent()).map(|_| OnceLock::new()).collect();
-        Ok(Self { quotient, galois, hypercube, points, method, lower })
+        Ok(Self { quotient, galois: Some(galois), hypercube, points, method, lower })
     }
 
     /// R/(p^r).
@@ -143,9 +175,9 @@ impl SlotRing {
         self.quotient.shape()
     }
 
-    /// E.
+    /// E. Panics in a ring without slots ([`Self::has_slots`]).
     pub fn galois(&self) -> &GaloisRing {
-        &self.galois
+        self.galois.as_ref().expect("a ring modulo a power of two over a power-of-two m has no slots")
     }
 
     /// The hypercube.
@@ -160,7 +192,7 @@ impl SlotRing {
 
     /// d.
     pub fn degree(&self) -> usize {
-        self.galois.degree()
+        self.hypercube.slot_degree()
     }
 
     /// The factor F of Φ_m modulo p^r that belongs to a slot: `[d + 1]` coefficients from the
@@ -170,9 +202,15 @@ impl SlotRing {
             Method::Tree(tree) => tree.factors()[slot].coefficients().to_vec(),
             Method::RadixTwo(_) => {
                 // x^d − ζ_0^h, ζ_0^h = ζ^{dh}.
-                let root = self.galois.zeta_power(self.points[slot] * self.degree() as u64)[0];
+                let root = self.galois().zeta_power(self.points[slot] * self.degree() as u64)[0];
                 let mut factor = vec![0; self.degree() + 1];
                 (factor[0], factor[self.degree()]) = (self.quotient.modulus().neg(root), 1);
+                factor
+            }
+            Method::Whole => {
+                // X^n + 1.
+                let mut factor = vec![0; self.n() + 1];
+                (factor[0], factor[self.n()]) = (1, 1);
                 factor
             }
         }
@@ -186,8 +224,9 @@ impl SlotRing {
         self.check(slots, self.slots() * self.degree())?;
         Ok(match &self.method {
             Method::RadixTwo(radix) => radix.encode(slots),
+            Method::Whole => slots.to_vec(),
             Method::Tree(tree) => {
-                self.interpolate(tree, |slot| self.galois.traces_against(self.row(slots, slot), self.points[slot]))
+                self.interpolate(tree, |slot| self.galois().traces_against(self.row(slots, slot), self.points[slot]))
             }
         })
     }
@@ -206,8 +245,9 @@ impl SlotRing {
                 padded.iter_mut().step_by(degree).zip(slots).for_each(|(x, &slot)| *x = slot);
                 radix.encode(&padded)
             }
+            Method::Whole => self.quotient.constant(slots[0]),
             Method::Tree(tree) => self.interpolate(tree, |slot| {
-                let (h, traces) = (self.points[slot], self.galois.trace_table());
+                let (h, traces) = (self.points[slot], self.galois().trace_table());
                 (0..degree as u64).map(|k| modulus.mul(slots[slot], traces[(h * k % m) as usize])).collect()
             }),
         })
@@ -231,9 +271,10 @@ impl SlotRing {
         self.quotient.check(a)?;
         Ok(match &self.method {
             Method::RadixTwo(radix) => radix.decode(a),
+            Method::Whole => a.to_vec(),
             Method::Tree(tree) => {
                 let rests = tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
-                let slot = |(rest, &h): (&Vec<u64>, &u64)| self.galois.substitute(rest, h);
+                let slot = |(rest, &h): (&Vec<u64>, &u64)| self.galois().substitute(rest, h);
                 rests.par_iter().zip(&self.points).flat_map_iter(slot).collect()
             }
         })
@@ -256,12 +297,13 @@ impl SlotRing {
                 .enumerate()
                 .map(|(slot, value)| integer(slot, value))
                 .collect(),
+            Method::Whole => Ok(vec![integer(0, a)?]),
             Method::Tree(tree) => {
                 let rests = tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
                 // A residue modulo F_h is an integer exactly when the slot is: no change of basis
                 // is needed then.
                 let entry = |(slot, rest): (usize, &Vec<u64>)| {
-                    integer(slot, rest).or_else(|_| integer(slot, &self.galois.substitute(rest, self.points[slot])))
+                    integer(slot, rest).or_else(|_| integer(slot, &self.galois().substitute(rest, self.points[slot])))
                 };
                 rests.iter().enumerate().map(entry).collect()
             }
@@ -279,10 +321,14 @@ impl SlotRing {
     /// # Errors
     /// [`RingError::NotInvertible`] when a slot is divisible by p; as [`SlotRing::decode`].
     pub fn inverse(&self, a: &[u64]) -> Result<Vec<u64>, RingError> {
+        let Some(galois) = &self.galois else {
+            self.quotient.check(a)?;
+            return self.quotient.inverse_of_local(a);
+        };
         let slots = self.decode(a)?;
         let rows: Vec<&[u64]> = slots.chunks_exact(self.degree()).collect();
         let inverses: Vec<Vec<u64>> =
-            rows.par_iter().map(|row| self.galois.inverse(row)).collect::<Result<_, RingError>>()?;
+            rows.par_iter().map(|row| galois.inverse(row)).collect::<Result<_, RingError>>()?;
         self.encode(&inverses.concat())
     }
 

@@ -1,0 +1,153 @@
+//! Parameters of a refresh through CKKS from what is asked for.
+
+use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, SecretDistribution, security};
+use windlass_schemes::error::{BootstrapError, Error, Result};
+
+use super::plan::ExactRefreshPlan;
+use super::spec::{ExactRefreshSpec, MOST_PASSES, PASS_BITS, rounding};
+use crate::approximate::RefreshSpec;
+
+/// What a refresh of exact ciphertexts is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExactRefreshWish {
+    /// p of the plaintext modulus p^r.
+    pub prime: u64,
+    /// r.
+    pub exponent: u32,
+    /// Products in sequence between two refreshes.
+    pub products: u32,
+    /// The ring dimension, if a particular one is required: 2^15 or 2^16 with 128 bits of security.
+    pub n: Option<usize>,
+}
+
+impl Default for ExactRefreshWish {
+    /// One product modulo 65537.
+    fn default() -> Self {
+        Self { prime: 65537, exponent: 1, products: 1, n: None }
+    }
+}
+
+/// The ring dimensions that are tried, in this order.
+const DIMENSIONS: [usize; 2] = [1 << 15, 1 << 16];
+
+/// The weights of the ephemeral secret that are tried.
+const WEIGHTS: [u32; 3] = [28, 30, 32];
+
+/// Most digits of a key switch.
+const MOST_DIGITS: usize = 8;
+
+/// The bits of a pass beyond which scales of the sine exceed what doubles hold.
+const MOST_PASS_BITS: u32 = 30;
+
+impl ExactRefreshPlan {
+    /// A plan with 128 bits of security for what is asked for: in the smallest ring that has room for
+    /// it, with the fewest passes there, and with as many bits a pass as these need.
+    ///
+    /// Cost: seconds for each candidate that fits.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] says what the largest ring lacks; [`Error::OutOfRange`] for a plaintext
+    /// modulus or a ring dimension that no refresh has.
+    pub fn choose(wish: &ExactRefreshWish) -> Result<Self> {
+        let limits = Limits::at_most(MOST_PASSES as u32).with("more take more passes than there are");
+        limits.check("the number of products", wish.products)?;
+        let mut lack = "the security tables have no such ring dimension".to_owned();
+        for n in DIMENSIONS.into_iter().filter(|&n| wish.n.is_none_or(|wanted| wanted == n)) {
+            for passes in 1..=MOST_PASSES {
+                let Some(pass_bits) = bits_of_a_pass(wish, n, passes) else { continue };
+                let shape = (passes, pass_bits);
+                let spec = ExactRefreshSpec::new(n, (wish.prime, wish.exponent), shape, Assurance::Secure)?;
+                match Self::of_shape(&spec) {
+                    Ok(plan) if plan.depth_between() >= wish.products => return Ok(plan),
+                    Ok(plan) => lack = format!("n = {n}: {passes} passes leave {} products", plan.depth_between()),
+                    Err(Error::NoParameters { reason }) => {
+                        lack = reason;
+                        // More passes take a longer chain still, once they have the least bits each.
+                        if pass_bits == *PASS_BITS.start() {
+                            break;
+                        }
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        let (p, r, products) = (wish.prime, wish.exponent, wish.products);
+        let asked = format!("a refresh modulo {p}^{r} with {products} products after it");
+        Err(Error::NoParameters { reason: format!("{asked}: {lack}") })
+    }
+
+    /// The plan of a specification with the fewest digits of key switches, and the special primes for
+    /// them, that its assurance allows. Sets that are not called secure get as many digits as make P
+    /// small.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] if the chain is too long for 128 bits of security; those of [`Self::new`].
+    pub fn of_shape(spec: &ExactRefreshSpec) -> Result<Self> {
+        let is_secure = spec.refresh.assurance == Assurance::Secure;
+        let n = spec.refresh.n;
+        let most = match is_secure {
+            true => security::max_log2_qp(n, RlweParams::REQUIRED_SECURITY, SecretDistribution::Ternary)?,
+            false => f64::INFINITY,
+        };
+        let own = bits_of_chain(spec);
+        for digits in if is_secure { 1..=MOST_DIGITS } else { 5..=MOST_DIGITS } {
+            let least = own.div_ceil(digits as u32).div_ceil(50);
+            for special in [least, least + 1] {
+                if f64::from(own + 50 * special) > most {
+                    break;
+                }
+                match with_weight(spec, digits, special as usize) {
+                    Err(Error::Rlwe(RlweError::SpecialModulusTooSmall { .. })) => {}
+                    other => return other,
+                }
+            }
+        }
+        let least = own + own.div_ceil(MOST_DIGITS as u32);
+        let reason = format!(
+            "n = {n}: the chain takes {least} bits, but 128 bits of security leave {most:.0}; ask for fewer products, or a larger ring"
+        );
+        Err(Error::NoParameters { reason })
+    }
+}
+
+/// log2 Q of a specification.
+fn bits_of_chain(spec: &ExactRefreshSpec) -> u32 {
+    let chain = spec.refresh.to_ckks();
+    let levels: u32 = chain.refresh_levels.iter().flat_map(|level| &level.prime_bits).sum();
+    chain.base_prime_bits.iter().sum::<u32>() + levels + spec.pass_bits * spec.passes as u32
+}
+
+/// The plan with the sparsest ephemeral secret that is secure.
+fn with_weight(spec: &ExactRefreshSpec, digits: usize, special: usize) -> Result<ExactRefreshPlan> {
+    let own = spec.refresh.ephemeral_weight;
+    let mut weights: Vec<u32> = WEIGHTS.into_iter().filter(|&weight| weight > own).collect();
+    weights.insert(0, own);
+    let (last, others) = weights.split_last().expect("there is its own");
+    let special_prime_bits = vec![50; special];
+    let of = |ephemeral_weight| {
+        let special_prime_bits = special_prime_bits.clone();
+        let refresh = RefreshSpec { digits, special_prime_bits, ephemeral_weight, ..spec.refresh.clone() };
+        ExactRefreshPlan::new(&ExactRefreshSpec { refresh, ..spec.clone() })
+    };
+    for &weight in others {
+        match of(weight) {
+            Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {}
+            other => return other,
+        }
+    }
+    of(*last)
+}
+
+/// How many bits each of so many passes has to gain; `None` if it is more than one can.
+///
+/// A product costs what a modulus switch leaves of canonical noise, t·2^x for x = log2 of
+/// `18·√(n/12)·‖s‖` or so. Beside those products the capacity has to cover that of the first pass, and
+/// what a canonical norm is above a coefficient.
+fn bits_of_a_pass(wish: &ExactRefreshWish, n: usize, passes: usize) -> Option<u32> {
+    let log2_t = (wish.prime as f64).log2() * f64::from(wish.exponent);
+    let (log2_n, rounding) = ((n as f64).log2(), rounding(n).log2());
+    let product = log2_t + rounding + log2_n / 2.0 + 2.0;
+    let bits = f64::from(wish.products) * product + log2_n / 2.0 + 2.0;
+    let each = ((bits / passes as f64).ceil() as u32).max(*PASS_BITS.start());
+    (each <= MOST_PASS_BITS).then_some(each)
+}

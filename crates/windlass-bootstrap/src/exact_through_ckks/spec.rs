@@ -1,0 +1,187 @@
+//! What a refresh of exact ciphertexts through CKKS is made of.
+
+use windlass_ring::kernels::arith;
+use windlass_rlwe::{Assurance, Limits};
+use windlass_schemes::error::{BootstrapError, Result};
+
+use crate::approximate::{ExactFloor, MapOrder, RefreshSpec};
+
+/// The parameters of a refresh of exact ciphertexts through CKKS.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExactRefreshSpec {
+    /// p of the plaintext modulus t = p^r: 2, or any prime up to 2^40 and a little above.
+    pub prime: u64,
+    /// r: at most 20 for p = 2, and 1 for other primes.
+    pub exponent: u32,
+    /// J: how often the error is read and subtracted.
+    pub passes: usize,
+    /// log2 of the prime that each pass adds to the modulus, and so of what it gains.
+    pub pass_bits: u32,
+    /// The CKKS refresh of a pass: of all n/2 slots, with the maps back at its end and no levels of
+    /// its own (`depth` 0). A coefficient of ε may be 2^`scale_bits` times 2^`excess_bits`.
+    pub refresh: RefreshSpec,
+    /// How many bits ε may exceed the scale of the base: above 0 only where ε itself, which is as
+    /// large as t times a rounding, is larger than any scale.
+    pub excess_bits: f64,
+}
+
+/// log2 of the largest plaintext modulus, rounded up: primes near 2^40 may be above it.
+const MOST_BITS: f64 = 40.01;
+
+/// The largest exponent for p = 2.
+const MOST_EXPONENT: u32 = 20;
+
+/// The sizes of primes that a pass may add.
+pub(super) const PASS_BITS: std::ops::RangeInclusive<u32> = 25..=40;
+
+/// More passes than any secure ring has primes for.
+pub(super) const MOST_PASSES: usize = 40;
+
+/// −log2 of the probability that a bound on roundings fails: 2^8 bounds together hold except with 2^−128.
+pub(super) const FAILURE_BITS: f64 = 136.0;
+
+/// The bits by which Q_B is larger than ε: the sine is off by 2^−33 of ε then, with its cube.
+const GAP_BITS: u32 = 10;
+
+/// log2 of the scale of constants before the sine.
+const FIRST_CONSTANTS: u32 = 54;
+
+impl ExactRefreshSpec {
+    /// t = p^r.
+    pub fn plaintext_modulus(&self) -> u64 {
+        self.prime.saturating_pow(self.exponent)
+    }
+
+    /// Parameters for a plaintext modulus p^r in the ring of dimension n, with so many passes of so
+    /// many bits each. The chain follows from these; special primes and digits are those of the
+    /// fewest digits for `assurance` and are found by [`super::ExactRefreshPlan::of_shape`].
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] for numbers that no refresh has.
+    pub fn new(
+        n: usize,
+        (prime, exponent): (u64, u32),
+        (passes, pass_bits): (usize, u32),
+        assurance: Assurance,
+    ) -> Result<Self> {
+        let dimension = Limits::between(1 << 4, 1 << 17).with("a power of two");
+        dimension.check("the ring dimension", n)?;
+        if !n.is_power_of_two() {
+            return Err(dimension.refuse("the ring dimension", n).into());
+        }
+        check_modulus(prime, exponent)?;
+        check_passes(passes, pass_bits)?;
+        let log2_t = (prime as f64).log2() * f64::from(exponent);
+        // Roundings add their bound to a refresh at its beginning, and t/q times that at its end, twice. A bound by
+        // deviations is some 8 times theirs (`bound::TAIL`), and a pass shall gain a little more than its prime has.
+        let size = (f64::from(pass_bits) + 5.0).max(log2_t + 6.0) + rounding(n).log2();
+        let scale_bits = (size.ceil() as u32).min(50);
+        let excess_bits = (size - f64::from(scale_bits)).max(0.0);
+        let refresh = Chain { n, scale_bits, excess_bits, pass_bits, log2_t, assurance }.refresh()?;
+        Ok(Self { prime, exponent, passes, pass_bits, refresh, excess_bits })
+    }
+
+    /// What cannot work, before any work.
+    pub(super) fn check(&self) -> Result<()> {
+        check_modulus(self.prime, self.exponent)?;
+        check_passes(self.passes, self.pass_bits)?;
+        Limits::between(0, 6).check("the bits by which ε exceeds the scale", self.excess_bits.ceil() as u32)?;
+        let is_whole = self.refresh.slots == self.refresh.n / 2;
+        if is_whole && self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {
+            return Ok(());
+        }
+        let what = "the refresh of CKKS inside must have n/2 slots, maps back at its end and depth 0".into();
+        Err(BootstrapError::Unsupported { what }.into())
+    }
+
+    /// E, the largest coefficient of ε that a pass takes.
+    pub(super) fn most(&self) -> f64 {
+        (f64::from(self.refresh.scale_bits) + self.excess_bits).exp2()
+    }
+
+    pub(super) fn floor(&self) -> ExactFloor {
+        ExactFloor { prime_bits: vec![self.pass_bits; self.passes], plaintext_modulus: self.plaintext_modulus() }
+    }
+}
+
+/// Refuses what is no prime, and moduli out of range.
+fn check_modulus(prime: u64, exponent: u32) -> Result<()> {
+    if !arith::is_prime(prime) {
+        return Err(Limits::only("a prime").refuse("plaintext prime p", prime).into());
+    }
+    let most = if prime == 2 { MOST_EXPONENT } else { 1 };
+    let limits = Limits::between(1, most).with("1 for odd primes, 20 for p = 2");
+    limits.check("exponent r of the plaintext modulus", exponent)?;
+    let bits = (prime as f64).log2() * f64::from(exponent);
+    if bits > MOST_BITS {
+        return Err(Limits::at_most(40).refuse("log2 of the plaintext modulus", bits).into());
+    }
+    Ok(())
+}
+
+fn check_passes(passes: usize, pass_bits: u32) -> Result<()> {
+    Limits::between(1, MOST_PASSES).check("the number of passes", passes)?;
+    Ok(Limits::between(*PASS_BITS.start(), *PASS_BITS.end()).check("the bits of a pass", pass_bits)?)
+}
+
+/// What no coefficient of `δ_0 + δ_1·s` exceeds, δ below a half, s ternary: except with probability
+/// 2^−136.
+///
+/// Given s it is a sum of independent numbers of mean 0, each in an interval of width 1 or |s_k|. s has at most n non-zero coefficients, so a coefficient has at
+/// most the variance (1 + n)/12, and a Gaussian of that variance bounds its tail nearly (the sum of so many uniform
+/// numbers has a lighter tail than that).
+pub(super) fn rounding(n: usize) -> f64 {
+    let tail = (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * n as f64).log2())).sqrt();
+    tail * ((1.0 + n as f64) / 12.0).sqrt()
+}
+
+/// What the chain of the CKKS refresh follows from.
+struct Chain {
+    n: usize,
+    scale_bits: u32,
+    excess_bits: f64,
+    pass_bits: u32,
+    log2_t: f64,
+    assurance: Assurance,
+}
+
+impl Chain {
+    fn refresh(self) -> Result<RefreshSpec> {
+        let Self { n, scale_bits, excess_bits, pass_bits, log2_t, assurance } = self;
+        let gap_bits = GAP_BITS + excess_bits.ceil() as u32;
+        let log2_n = n.ilog2();
+        let thirds: Vec<u32> = (0..3).map(|k| (log2_n - 1) * (k + 1) / 3 - (log2_n - 1) * k / 3).collect();
+        let thirds: Vec<usize> = thirds.into_iter().map(|stages| stages as usize).collect();
+        // Constants of the maps back are larger by the third root of q/t, each.
+        let larger = (f64::from(pass_bits) - log2_t) / 3.0;
+        let last = (LAST_CONSTANTS - larger).round().clamp(40.0, 50.0) as u32;
+        let spec = RefreshSpec {
+            n,
+            slots: n / 2,
+            scale_bits,
+            depth: 0,
+            order: MapOrder::BackLast,
+            gap_bits,
+            sine_scale_bits: Vec::new(),
+            to_slots: thirds.clone(),
+            to_coefficients: thirds,
+            constant_bits: [FIRST_CONSTANTS, last],
+            doublings: 4,
+            degree: 15,
+            arcsine: true,
+            max_keys: Some(10),
+            ephemeral_weight: 28.min(n as u32 / 4),
+            ephemeral_special: (scale_bits + gap_bits + log2_n / 2 + 3).div_ceil(50) as usize,
+            // Replaced by as many as the digits need.
+            special_prime_bits: vec![50; 8],
+            digits: 1,
+            assurance,
+        };
+        // A deviation in a slot, of which a coefficient has 1/√n, and of which a bound has 108.
+        let precision = f64::from(pass_bits) + 8.5 - f64::from(log2_n) / 2.0 - excess_bits;
+        Ok(spec.with_sine_precision(precision)?.with_few_primes())
+    }
+}
+
+/// log2 of the scale of constants after the sine, times what the constants are larger by.
+const LAST_CONSTANTS: f64 = 48.0;
