@@ -40,7 +40,7 @@ impl Memory {
         let words = if words >= 8 * HUGE { words.next_multiple_of(HUGE) } else { words };
         let pages = if words >= HUGE { MmapMut::map_anon(words * size_of::<u64>()).ok() } else { None };
         let Some(pages) = pages else { return Self::Heap(vec![0; words]) };
-        // Huge pages are a wish: without them it is slower, nothing else.
+        // Huge pages are optional: without them it is slower, nothing else.
         #[cfg(target_os = "linux")]
         let _ = pages.advise(memmap2::Advice::HugePage);
         Self::Pages(pages)

@@ -34,7 +34,7 @@ mod spec;
 
 pub use compare::{Comparison, RefreshCost, Way, compare};
 pub use plan::ExactRefreshPlan;
-pub use planner::ExactRefreshWish;
+pub use planner::ExactRefreshRequirements;
 pub use presets::exact_refresh_preset_names;
 pub use refresher::ExactRefresher;
 pub use spec::ExactRefreshSpec;

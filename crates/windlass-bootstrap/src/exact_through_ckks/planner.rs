@@ -9,7 +9,7 @@ use crate::approximate::RefreshSpec;
 
 /// What a refresh of exact ciphertexts is asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ExactRefreshWish {
+pub struct ExactRefreshRequirements {
     /// p of the plaintext modulus p^r.
     pub prime: u64,
     /// r.
@@ -20,7 +20,7 @@ pub struct ExactRefreshWish {
     pub n: Option<usize>,
 }
 
-impl Default for ExactRefreshWish {
+impl Default for ExactRefreshRequirements {
     /// One product modulo 65537.
     fn default() -> Self {
         Self { prime: 65537, exponent: 1, products: 1, n: None }
@@ -48,17 +48,18 @@ impl ExactRefreshPlan {
     /// # Errors
     /// [`Error::NoParameters`] says what the largest ring lacks; [`Error::OutOfRange`] for a plaintext
     /// modulus or a ring dimension that no refresh has.
-    pub fn choose(wish: &ExactRefreshWish) -> Result<Self> {
+    pub fn choose(requirements: &ExactRefreshRequirements) -> Result<Self> {
         let limits = Limits::at_most(MOST_PASSES as u32).with("more take more passes than there are");
-        limits.check("the number of products", wish.products)?;
+        limits.check("the number of products", requirements.products)?;
         let mut lack = "the security tables have no such ring dimension".to_owned();
-        for n in DIMENSIONS.into_iter().filter(|&n| wish.n.is_none_or(|wanted| wanted == n)) {
+        for n in DIMENSIONS.into_iter().filter(|&n| requirements.n.is_none_or(|wanted| wanted == n)) {
             for passes in 1..=MOST_PASSES {
-                let Some(pass_bits) = bits_of_a_pass(wish, n, passes) else { continue };
+                let Some(pass_bits) = bits_of_a_pass(requirements, n, passes) else { continue };
                 let shape = (passes, pass_bits);
-                let spec = ExactRefreshSpec::new(n, (wish.prime, wish.exponent), shape, Assurance::Secure)?;
+                let spec =
+                    ExactRefreshSpec::new(n, (requirements.prime, requirements.exponent), shape, Assurance::Secure)?;
                 match Self::of_shape(&spec) {
-                    Ok(plan) if plan.depth_between() >= wish.products => return Ok(plan),
+                    Ok(plan) if plan.depth_between() >= requirements.products => return Ok(plan),
                     Ok(plan) => lack = format!("n = {n}: {passes} passes leave {} products", plan.depth_between()),
                     Err(Error::NoParameters { reason }) => {
                         lack = reason;
@@ -71,7 +72,7 @@ impl ExactRefreshPlan {
                 }
             }
         }
-        let (p, r, products) = (wish.prime, wish.exponent, wish.products);
+        let (p, r, products) = (requirements.prime, requirements.exponent, requirements.products);
         let asked = format!("a refresh modulo {p}^{r} with {products} products after it");
         Err(Error::NoParameters { reason: format!("{asked}: {lack}") })
     }
@@ -143,11 +144,11 @@ fn with_weight(spec: &ExactRefreshSpec, digits: usize, special: usize) -> Result
 /// A product costs what a modulus switch leaves of canonical noise, t·2^x for x = log2 of
 /// `18·√(n/12)·‖s‖` or so. Beside those products the capacity has to cover that of the first pass, and
 /// what a canonical norm is above a coefficient.
-fn bits_of_a_pass(wish: &ExactRefreshWish, n: usize, passes: usize) -> Option<u32> {
-    let log2_t = (wish.prime as f64).log2() * f64::from(wish.exponent);
+fn bits_of_a_pass(requirements: &ExactRefreshRequirements, n: usize, passes: usize) -> Option<u32> {
+    let log2_t = (requirements.prime as f64).log2() * f64::from(requirements.exponent);
     let (log2_n, rounding) = ((n as f64).log2(), rounding(n).log2());
     let product = log2_t + rounding + log2_n / 2.0 + 2.0;
-    let bits = f64::from(wish.products) * product + log2_n / 2.0 + 2.0;
+    let bits = f64::from(requirements.products) * product + log2_n / 2.0 + 2.0;
     let each = ((bits / passes as f64).ceil() as u32).max(*PASS_BITS.start());
     (each <= MOST_PASS_BITS).then_some(each)
 }

@@ -134,7 +134,7 @@ fn a_report_that_nobody_gets_is_an_error_that_says_so() {
     }
 }
 
-/// Where standard output is closed nothing is begun; `/dev/null` is a wish of the user, however it
+/// Where standard output is closed nothing is begun; `/dev/null` is a choice of the user, however it
 /// was opened.
 #[test]
 fn a_closed_standard_output_is_refused_before_the_work() {
