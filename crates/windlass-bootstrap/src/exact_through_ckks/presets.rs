@@ -16,9 +16,8 @@ struct Preset {
     is_secure: bool,
 }
 
-/// Primes of 30 and of 40 bits that are 1 modulo 2^17, so that every power-of-two ring up to n = 2^16 has n slots. They
-/// are none of the chains'.
-const PRIME_OF_30_BITS: u64 = 1_006_108_673;
+/// A prime of 40 bits that is 1 modulo 2^17, so that every power-of-two ring up to n = 2^16 has n slots. It is none of
+/// the chain's.
 const PRIME_OF_40_BITS: u64 = 1_030_789_267_457;
 
 /// All sets, the toys first.
@@ -28,7 +27,6 @@ const PRESETS: &[Preset] = &[
     toy("insecure_toy_exact_1024_p2r16", (2, 16)),
     toy("insecure_toy_exact_1024_p40bits", (PRIME_OF_40_BITS, 1)),
     full("exact_n65536_p65537", (65537, 1), (3, 26)),
-    full("exact_n65536_p30bits", (PRIME_OF_30_BITS, 1), (3, 26)),
     full("exact_n65536_p2r16", (2, 16), (3, 26)),
     full("exact_n65536_p2r20", (2, 20), (3, 26)),
 ];
