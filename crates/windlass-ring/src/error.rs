@@ -36,6 +36,14 @@ pub enum RingError {
         /// The cyclotomic index.
         m: u64,
     },
+    /// Maps of slots were asked for in a ring modulo 2^r that has none.
+    #[error(
+        "the ring of m = {m} modulo a power of two has no slots: its messages are coefficients; choose an odd p for maps of slots"
+    )]
+    NoSlots {
+        /// The cyclotomic index.
+        m: u64,
+    },
     /// A ring of coefficients modulo a power of two was asked for, but m is no power of two.
     #[error("m = {m} must be a power of two of at least 4 for a plaintext modulus 2^r without slots")]
     NotAPowerOfTwo {

@@ -21,7 +21,7 @@ use windlass::wire::{from_bytes, to_bytes};
 use windlass::{Context, MainResult, Params, Plaintext, Scheme};
 use windlass_retrieval::{
     BlindReply, BlindRequest, Client, KeyContext, OprfKey, Plan, Query, RowStatistics, Selection, Table, TableContext,
-    Wanted, TableRequirements, evaluation_keys, unobserved,
+    TableRequirements, Wanted, evaluation_keys, unobserved,
 };
 
 /// A generator whose every byte is secret.

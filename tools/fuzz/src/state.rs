@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{FileContext, KeyId, Kind, Label, from_bytes, hex, is_sealed, to_bytes};
-use windlass_retrieval::{Client, KeyContext, Plan, RowStatistics, Schema, Setting, Wanted, TableRequirements};
+use windlass_retrieval::{Client, KeyContext, Plan, RowStatistics, Schema, Setting, TableRequirements, Wanted};
 use windlass_service::client::State;
 
 use crate::command::place;

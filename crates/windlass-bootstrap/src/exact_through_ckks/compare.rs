@@ -33,6 +33,9 @@ pub struct RefreshCost {
     pub products: u32,
     /// The integers that a ciphertext holds: its slots, or its coefficients where there are no slots.
     pub integers: usize,
+    /// Whether the integers lie in slots, so that products are taken integer by integer. Products of
+    /// coefficients are those of polynomials.
+    pub in_slots: bool,
 }
 
 impl RefreshCost {
@@ -43,6 +46,7 @@ impl RefreshCost {
             butterflies: butterflies(plan.price(), plan.spec().refresh.n),
             products: plan.depth_between(),
             integers: if ring.has_slots() { ring.slots() } else { ring.n() },
+            in_slots: ring.has_slots(),
         }
     }
 
@@ -62,12 +66,12 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The way that takes less for a product of an integer.
-    pub fn cheaper(&self) -> Way {
-        match self.through_ckks.for_a_product() < self.digit_removal.for_a_product() {
-            true => Way::ThroughCkks,
-            false => Way::DigitRemoval,
-        }
+    /// The way that takes less for a product of an integer; `None` if one way multiplies slots and the other
+    /// polynomials, which no price makes equal.
+    pub fn cheaper(&self) -> Option<Way> {
+        let (digits, ckks) = (&self.digit_removal, &self.through_ckks);
+        let cheaper = if ckks.for_a_product() < digits.for_a_product() { Way::ThroughCkks } else { Way::DigitRemoval };
+        (digits.in_slots == ckks.in_slots).then_some(cheaper)
     }
 }
 
@@ -79,6 +83,7 @@ pub fn compare(digits: &BootstrapPlan, through_ckks: &ExactRefreshPlan) -> Compa
             butterflies: butterflies(digits.price(), digits.params().n()),
             products: digits.depth_between(),
             integers: digits.message_ring().slots(),
+            in_slots: true,
         },
         through_ckks: RefreshCost::of(through_ckks),
     }

@@ -72,8 +72,9 @@ impl ExactRefreshSpec {
         check_modulus(prime, exponent)?;
         check_passes(passes, pass_bits)?;
         let log2_t = (prime as f64).log2() * f64::from(exponent);
-        // Roundings add their bound to a refresh at its beginning, and t/q times that at its end, twice. A bound by
-        // deviations is some 8 times theirs (`bound::TAIL`), and a pass shall gain a little more than its prime has.
+        // Roundings add their bound to a refresh at its beginning, and t/q times that at its end. A bound by deviations
+        // is some 8 times theirs (`bound::TAIL`), and a pass shall gain a little more than its prime has. The 5 and the
+        // 6 were found by trial. They do not suffice for primes of 30 bits at n = 2^16: a plan then says so.
         let size = (f64::from(pass_bits) + 5.0).max(log2_t + 6.0) + rounding(n).log2();
         let scale_bits = (size.ceil() as u32).min(50);
         let excess_bits = (size - f64::from(scale_bits)).max(0.0);

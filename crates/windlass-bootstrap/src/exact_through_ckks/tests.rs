@@ -332,7 +332,7 @@ fn full_size_comparison() {
         match BootstrapPlan::new(set.params.rlwe(), modulus, set.spec) {
             Ok(digits) => {
                 let costs = compare(&digits, &through);
-                println!("{modulus:?}: {costs:?}, cheaper {}", costs.cheaper());
+                println!("{modulus:?}: {costs:?}, cheaper {:?}", costs.cheaper());
                 println!(
                     "for a product of an integer: {:.4e} by digits, {:.4e} through CKKS",
                     costs.digit_removal.for_a_product(),

@@ -98,6 +98,14 @@ impl SlotRing {
         self.galois.is_some()
     }
 
+    /// Refuses a ring without slots.
+    ///
+    /// # Errors
+    /// [`RingError::NoSlots`].
+    pub fn check_slots(&self) -> Result<(), RingError> {
+        if self.has_slots() { Ok(()) } else { Err(RingError::NoSlots { m: self.m() }) }
+    }
+
     /// The same ring, hypercube and roots modulo p^exponent: slots of this one reduce to, or lift
     /// to, slots of that one.
     ///

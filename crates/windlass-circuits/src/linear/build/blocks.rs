@@ -100,6 +100,7 @@ pub(super) fn from_blocks(
     candidates: &[u64],
     block: impl Fn(usize, usize, &mut [u64]) + Sync,
 ) -> Result<LinearMap> {
+    slot_ring.check_slots()?;
     let (m, d, units) = (slot_ring.m(), slot_ring.degree(), SlotUnits::of(slot_ring));
     let modulus = slot_ring.modulus();
     let linearised = Linearised::of(slot_ring.galois());

@@ -28,6 +28,7 @@ impl LinearMap {
     /// [`Error::SingularMap`] if there is no inverse.
     pub fn inverse(&self) -> Result<Self> {
         let slots = self.slot_ring();
+        slots.check_slots()?;
         let m = slots.m();
         let rows = Rows::of(self);
         let columns: Vec<BTreeMap<u64, Vec<(usize, Element)>>> = rows

@@ -64,6 +64,7 @@ impl Representation for InSlots {
     }
 
     fn check(&self, constant: &Vec<u64>, _: &'static str) -> Result<()> {
+        self.0.check_slots()?;
         let (expected, most) = (self.0.slots() * self.0.degree(), self.0.modulus().value() - 1);
         if constant.len() != expected {
             return Err(Error::ShapeMismatch { what: "slot coefficients", expected, got: constant.len() });
