@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
+use windlass_circuits::linear::{InSlots, LinearMap};
 use windlass_ring::Poly;
 use windlass_rlwe::{Assurance, EvaluationKeys, SecretKey};
 use windlass_schemes::Plaintext;
@@ -194,6 +195,18 @@ fn plaintext_moduli_and_passes_out_of_range_are_refused() {
         assert!(matches!(error, Error::OutOfRange { .. } | Error::Rlwe(_)), "{error:?}");
         assert!(error.to_string().contains(named), "{error}");
     }
+}
+
+#[test]
+fn maps_of_slots_are_refused_where_there_are_none() {
+    let plan = small((2, 16));
+    let ring = plan.slot_ring();
+    let matrix = LinearMap::<InSlots>::from_matrix(ring, |_, _| vec![1]).unwrap_err();
+    let frobenius = LinearMap::slotwise(ring, |_, _| {}).unwrap_err();
+    for error in [matrix, frobenius] {
+        assert!(error.to_string().contains("has no slots"), "{error}");
+    }
+    assert!(small((257, 1)).slot_ring().check_slots().is_ok());
 }
 
 /// A plan whose passes cannot gain the bits of their primes says so, instead of giving a wrong message.

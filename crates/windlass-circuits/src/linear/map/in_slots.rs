@@ -64,7 +64,6 @@ impl Representation for InSlots {
     }
 
     fn check(&self, constant: &Vec<u64>, _: &'static str) -> Result<()> {
-        self.0.check_slots()?;
         let (expected, most) = (self.0.slots() * self.0.degree(), self.0.modulus().value() - 1);
         if constant.len() != expected {
             return Err(Error::ShapeMismatch { what: "slot coefficients", expected, got: constant.len() });
@@ -97,10 +96,12 @@ impl Representation for InSlots {
     }
 
     fn automorphism(&self, a: &Vec<u64>, t: u64) -> Result<Vec<u64>> {
+        self.0.check_slots()?;
         Ok(self.twisted_product(&self.one(), &self.sources(t)?, a))
     }
 
     fn twisted_products(&self, outer: &Vec<u64>, t: u64, inner: &[&Vec<u64>]) -> Result<Vec<Vec<u64>>> {
+        self.0.check_slots()?;
         let sources = self.sources(t)?;
         Ok(inner.par_iter().map(|a| self.twisted_product(outer, &sources, a)).collect())
     }
@@ -140,8 +141,9 @@ impl LinearMap<InSlots> {
     /// Cost: a constant of all slots for each automorphism; of sparse matrices few.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for more than d coefficients.
+    /// [`Error::ShapeMismatch`] for more than d coefficients; [`Error::Ring`] for a ring without slots.
     pub fn from_matrix(slot_ring: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> Vec<u64>) -> Result<Self> {
+        slot_ring.check_slots()?;
         let (count, d, modulus) = (slot_ring.slots(), slot_ring.degree(), slot_ring.modulus());
         let mut rows: Vec<Vec<(usize, Vec<u64>)>> = Vec::with_capacity(count);
         for row in 0..count {
