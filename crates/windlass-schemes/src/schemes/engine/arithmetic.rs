@@ -102,7 +102,7 @@ impl Engine {
             let b = if subtract { self.negate(b)? } else { b.clone() };
             return Ok(Ciphertext { content, ..b });
         }
-        let (a, b) = self.align(a, b)?;
+        let (a, b) = self.align(a, b);
         let combine = if subtract { Poly::minus } else { Poly::plus };
         let parts = a.parts.iter().zip(&b.parts).map(|(x, y)| combine(x, y)).collect();
         let sum = Ciphertext { noise: a.noise + b.noise, content, ..a.with_parts(parts) };

@@ -49,15 +49,10 @@ impl Engine {
         self.rules.level_with(&ct.metadata(), bits, ct.parts.len())
     }
 
-    /// Brings two summands to one level, one plaintext modulus and one factor.
-    pub(crate) fn align<'a>(
-        &self,
-        a: &'a Ciphertext,
-        b: &'a Ciphertext,
-    ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
-        self.check_summands(a, b)?;
+    /// Brings two summands, which [`Self::check_summands`] accepts, to one level and one factor.
+    pub(super) fn align<'a>(&self, a: &'a Ciphertext, b: &'a Ciphertext) -> (Cow<'a, Ciphertext>, Cow<'a, Ciphertext>) {
         let Alignment { multipliers: [x, y], sum } = self.rules.aligned(&a.metadata(), &b.metadata());
-        Ok((self.scaled_and_switched(a, x, sum.level), self.scaled_and_switched(b, y, sum.level)))
+        (self.scaled_and_switched(a, x, sum.level), self.scaled_and_switched(b, y, sum.level))
     }
 
     /// Refuses operands that cannot be added.
