@@ -4,6 +4,7 @@ mod ckks;
 mod depth;
 mod digits;
 mod every;
+mod exact_through_ckks;
 mod measure;
 mod options;
 #[cfg(test)]
@@ -30,8 +31,10 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
         print!("{}", appendix_a::table()?);
         return Ok(());
     }
-    if args.family == Some(Family::Ckks) {
-        return ckks::run(args);
+    match args.family {
+        Some(Family::Ckks) => return ckks::run(args),
+        Some(Family::ExactThroughCkks) => return exact_through_ckks::run(args),
+        None => {}
     }
     if args.digits_table {
         return digits::run(args.threads, args.runs, &args.record, args.page.as_ref());

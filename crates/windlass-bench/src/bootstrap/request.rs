@@ -55,13 +55,17 @@ pub struct Every {
 pub enum Family {
     /// Refreshes of real and complex numbers.
     Ckks,
+    /// Refreshes of integers through CKKS.
+    ExactThroughCkks,
 }
 
 /// Arguments of `bootstrap`.
 #[derive(Debug, clap::Args)]
 pub struct Bootstrap {
     /// Measure refreshes of CKKS: --preset is then a named set (`list` prints the names) or a JSON file
-    /// with the parameters of one. Sets that refresh real vectors in pairs get a row for these, too.
+    /// with the parameters of one. Sets that refresh real vectors in pairs get a row for these, too. Or
+    /// measure refreshes of integers through CKKS: --preset is then a named set, or `prices`, which
+    /// prints what both ways of refreshing integers cost for four plaintext moduli.
     #[arg(
         long,
         value_name = "FAMILY",

@@ -17,7 +17,6 @@ use windlass_schemes::schemes::engine::Statement;
 use windlass_schemes::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 
 use super::*;
-use crate::{BootstrapPlan, BootstrapPreset, Mode};
 
 struct Parties {
     plan: Arc<ExactRefreshPlan>,
@@ -323,39 +322,6 @@ fn full_size() {
         let (stated, capacity) = (fresh.log2_noise(), parties.engine.capacity(&fresh));
         println!("{name}: {took:.1?}, noise 2^{measured} of 2^{stated:.1}, capacity {capacity:.1}");
         assert!(measured <= stated);
-    }
-}
-
-/// Prices of both ways for sets with security, and what digit removal lacks where it has none.
-#[test]
-fn full_size_comparison() {
-    if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
-        return;
-    }
-    let sets = [
-        ((2, 1), "boot_m28679_p2"),
-        ((257, 1), "boot_n32768_p257"),
-        ((65537, 1), "boot_n65536_p65537"),
-        ((2, 16), "boot_m69905_p2r8"),
-    ];
-    for (modulus, preset) in sets {
-        let spec = ExactRefreshSpec::new(1 << 16, modulus, (3, 26), Assurance::Secure).unwrap();
-        let through = ExactRefreshPlan::of_shape(&spec).unwrap();
-        let set = BootstrapPreset::named(preset, Mode::Thin).unwrap();
-        match BootstrapPlan::new(set.params.rlwe(), modulus, set.spec) {
-            Ok(digits) => {
-                let costs = compare(&digits, &through);
-                println!("{modulus:?}: {costs:?}, cheaper {:?}", costs.cheaper());
-                println!(
-                    "for a product of an integer: {:.4e} by digits, {:.4e} through CKKS",
-                    costs.digit_removal.for_a_product(),
-                    costs.through_ckks.for_a_product()
-                );
-            }
-            Err(error) => {
-                println!("{modulus:?}: through CKKS {:?}; by digits: {error}", RefreshCost::of(&through));
-            }
-        }
     }
 }
 
