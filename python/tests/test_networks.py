@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import doctest
+import math
 import pickle
 from pathlib import Path
 from typing import Any, Literal
@@ -80,6 +82,49 @@ def test_rows_in_several_ciphertexts() -> None:
     plan = own.plan(rows, rows=len(rows), layout="rows", context=context)
     assert plan.layout.groups == 2
     np.testing.assert_allclose(encrypted(plan, rows), own.scores(rows), atol=1e-3)
+
+
+def test_plans_refresh_before_the_server_would() -> None:
+    # The toy refreshes at any level, so that all its levels can be spent. This one keeps two.
+    context = wl.Context.preset("refresh_n65536")
+    kept = context.bootstrapping().input_levels
+    assert kept > 0
+    reach = context.depth - kept
+    own = wl.Network([([[1.0]], None, "square")] * reach)
+    plan = own.plan([[0.5], [0.9]], rows=2, context=context, layout="features")
+    # A layer takes three levels. By 10 levels that is 3 refreshes, by all 13 it would be 2.
+    assert (context.depth, reach, plan.depth, plan.refreshes) == (13, 10, 30, 3)
+    deep = wl.Network([([[1.0]], None, np.polynomial.Polynomial([0.0] * 2 ** (reach + 2) + [1.0]))])
+    with pytest.raises(wl.CapacityExhausted, match="activation of layer 1 takes"):
+        deep.plan([[0.5], [0.9]], rows=2, context=context)
+
+
+def test_a_margin_of_one_takes_its_own_samples() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        samples = rng.normal(size=(9, 3))
+        own = wl.Network([(rng.normal(size=(2, 3)), rng.normal(size=2), "tanh")])
+        plan = own.plan(samples, rows=9, precision=4, margin=1, layout="features")
+        assert np.abs(plan.in_the_clear(samples) - own.scores(samples)).max() < 0.1
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    own = wl.Network([([[1.0]], None, lambda x: math.inf if x > 0 else 0.0)])
+    with pytest.raises(wl.ParameterError, match="scores up to inf"):
+        own.plan([[0.5], [-0.5]], rows=2)
+
+
+def test_few_rows_of_a_large_plan_take_few_ciphertexts() -> None:
+    own = wl.Network([(WEIGHTS[0], None, "square")])
+    for layout, groups in (("rows", 0), ("features", 1)):
+        plan = own.plan(X, rows=10**6, layout=layout)  # type: ignore[arg-type]
+        client, server = plan.context.generate_keys(plan, progress=False)
+        rows = plan.encrypt(client, X[:2])
+        assert rows.values.shape[groups] <= plan.layout.per_ciphertext
+        scores = plan.decrypt(client, plan.run(server, rows, progress=False))
+        np.testing.assert_allclose(scores, own.scores(X[:2]), atol=1e-3)
+    with pytest.raises(wl.ParameterError, match="at most"):
+        own.plan(X, rows=10**20)
 
 
 def test_refreshes_where_levels_run_out() -> None:
@@ -208,8 +253,26 @@ class TestRefusals:
         other = wl.Network([(WEIGHTS[0], None, "square")]).plan(
             X, rows=5, layout="features", context=plan.context
         )
-        with pytest.raises(wl.ShapeError, match="layout of this plan"):
+        with pytest.raises(wl.ParameterError, match="another layout"):
             other.run(server, rows)
+        with pytest.raises(wl.ParameterError, match="these are encrypted rows"):
+            plan.decrypt(client, rows)
+        scores = plan.run(server, rows, progress=False)
+        with pytest.raises(wl.ParameterError, match="these are encrypted scores"):
+            plan.run(server, scores)
+        with pytest.raises(wl.ParameterError, match="another layout"):
+            other.decrypt(client, scores)
+        for count in (-1, 0, 6):
+            with pytest.raises(wl.ShapeError, match=f"rows is {count}"):
+                plan.decrypt(client, dataclasses.replace(scores, count=count))
+        with pytest.raises(wl.DTypeError, match="NetworkData"):
+            plan.run(server, rows.values)  # type: ignore[arg-type]
+        with pytest.raises(wl.DTypeError, match="a Client"):
+            plan.encrypt(server, X[:5])  # type: ignore[arg-type]
+        with pytest.raises(wl.DTypeError, match="must be a Context"):
+            wl.Network([(WEIGHTS[0], None, "square")]).plan(X, rows=5, context="n65536")  # type: ignore[arg-type]
+        with pytest.raises(wl.ParameterError, match="fails at"):
+            wl.Network([(WEIGHTS[0], None, lambda x: math.log(x))]).plan(X, rows=5)
         foreign = wl.Context.approximate(depth=plan.context.depth + 1)
         with pytest.raises(wl.OtherContext):
             plan.encrypt(make(foreign).client, X[:5])

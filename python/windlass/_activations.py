@@ -28,6 +28,9 @@ _MOST = 511
 _POINTS = 8193
 """Where the distance of a polynomial from its activation is measured."""
 
+_ROUNDING = 2.0**-20
+"""How far beyond -1..1 an argument may be rounded."""
+
 _ROOM = 1.0 + 2.0**-6
 """Results are divided by their largest absolute value times this: errors keep them below 1."""
 
@@ -106,8 +109,16 @@ class _OfFloats:
         self._f = f
 
     def __call__(self, x: _Floats) -> _Floats:
-        flat = [float(self._f(float(entry))) for entry in np.ravel(x)]
-        return np.array(flat, dtype=float).reshape(np.shape(x))
+        return np.array([self._at(float(t)) for t in np.ravel(x)]).reshape(np.shape(x))
+
+    def _at(self, t: float) -> float:
+        try:
+            return float(self._f(t))
+        except (TypeError, ValueError, ArithmeticError) as error:
+            raise ParameterError(
+                f"the function given as an activation fails at {t:.6g} ({error}): it takes a float "
+                "and returns a float on the whole interval"
+            ) from error
 
 
 class Fitted(NamedTuple):
@@ -136,7 +147,7 @@ class Fitted(NamedTuple):
 
     def check(self, t: _Floats, what: str) -> None:
         """Refuse arguments outside of the interval: a row of arguments for each row of a table."""
-        beyond = np.abs(t) > 1
+        beyond = np.abs(t) > 1 + _ROUNDING
         if beyond.any():
             row = int(np.flatnonzero(beyond.any(axis=1))[0])
             value = self.middle + self.half * float(t[row][beyond[row]][0])
@@ -191,12 +202,11 @@ def _shortest(
         return bool(np.abs(series.truncate(degree + 1)(t) - values).max() <= 2.0**-precision)
 
     if not within(_MOST):
-        reached = -math.log2(float(np.abs(series(t) - values).max()))
+        reached = float(np.abs(series(t) - values).max())
         raise NoParameters(
-            f"a polynomial of degree {_MOST} is within 2^-{reached:.1f} of {name}, relative to its "
-            f"largest "
-            f"value, but 2^-{precision:g} is asked for: choose a smaller precision or a smoother "
-            f"activation"
+            f"a polynomial of degree {_MOST} differs from {name} by {reached:.2g} of its largest "
+            f"value, but {2.0**-precision:.2g} is asked for: choose a smaller precision, a "
+            "smoother activation, or weights and samples that lead to a shorter interval"
         )
     low, high = 0, _MOST
     while high - low > 1:

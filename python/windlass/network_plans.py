@@ -8,6 +8,7 @@ bring an interval to -1..1, and is what refreshes need.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import operator
 from collections.abc import Callable
@@ -45,6 +46,12 @@ _FEATURE_BOUND = 4.0
 _SCALE_BITS = (30, 50)
 """log2 of the smallest and the largest scale."""
 
+_MOST_ROWS = 2**30
+"""The largest number of rows that a plan takes."""
+
+_LARGEST = 2.0**1000
+"""The largest number that can be divided by units."""
+
 _ERROR_BITS = 13
 """Bits of the scale for the error of encryption."""
 
@@ -80,11 +87,16 @@ class NetworkData:
     values : Ciphertext
     count : int
         The number of rows.
+    holds : {"rows", "scores"}
+    layout : str
+        The name of the layout (:attr:`NetworkLayout.name`).
 
     """
 
     values: Ciphertext
     count: int
+    holds: Literal["rows", "scores"]
+    layout: str
 
     @property
     def nbytes(self) -> int:
@@ -117,7 +129,7 @@ class NetworkLayout:
         Powers of two by which features are divided before they are encrypted. A feature may be four
         times as large.
     score_unit : float
-        The power of two by which scores are divided.
+        The number by which scores are divided.
     galois_elements : tuple of int
         The automorphisms that need keys.
     refreshes : bool
@@ -140,7 +152,57 @@ class NetworkLayout:
     @property
     def groups(self) -> int:
         """Ciphertexts that hold all rows; with the kind ``"features"`` for each feature."""
-        return -(-self.rows // self.per_ciphertext)
+        return self._groups(self.rows)
+
+    def _groups(self, rows: int) -> int:
+        return -(-rows // self.per_ciphertext)
+
+    @property
+    def name(self) -> str:
+        """A name that layouts share only if they are equal: a hash of all that they hold."""
+        return hashlib.sha256(repr(self).encode()).hexdigest()[:32]
+
+    def check(self, data: NetworkData, holds: Literal["rows", "scores"]) -> None:
+        """Refuse data of another layout, and scores where rows belong.
+
+        Parameters
+        ----------
+        data : NetworkData
+        holds : {"rows", "scores"}
+            What it should hold.
+
+        Raises
+        ------
+        DTypeError
+            If it is no :class:`NetworkData`.
+        ParameterError
+            If it holds the other, or was made for another layout.
+        ShapeError
+            If its ciphertexts have another shape than so many rows.
+
+        """
+        _check_type(data, NetworkData, holds)
+        if data.holds != holds:
+            raise ParameterError(
+                f"{holds} are needed, but these are encrypted {data.holds}: a server runs the plan "
+                "on rows, and a client decrypts the scores that it gives"
+            )
+        if data.layout != self.name:
+            raise ParameterError(
+                f"the {holds} belong to another layout: give the client the layout of this plan "
+                "and encrypt the rows again"
+            )
+        if not 1 <= data.count <= self.rows:
+            message = f"the number of rows is {data.count}, but the plan is for 1 to {self.rows}"
+            raise ShapeError(message, expected=self.rows, got=data.count)
+        groups, width = self._groups(data.count), self.features if holds == "rows" else self.outputs
+        wide = self.per_ciphertext * self.stride
+        expected = (groups, wide) if self.kind == "rows" else (width, groups * self.per_ciphertext)
+        if data.values.shape != expected:
+            raise ShapeError(
+                f"encrypted {holds} of {data.count} rows have the shape {expected}, not "
+                f"{data.values.shape}: encrypt them with the layout of this plan"
+            )
 
     def __windlass_needs__(self) -> tuple[Keys | Bootstrapping, ...]:
         keys = self.context.keys(list(self.galois_elements), relinearisation=True)
@@ -168,6 +230,7 @@ class NetworkLayout:
         OtherContext
 
         """
+        _check_type(client, Client, "client")
         _check_context(self.context, client.context)
         array = _numbers(rows, "rows").astype(float)
         if array.ndim != 2 or array.shape[1] != self.features or not len(array):
@@ -184,9 +247,10 @@ class NetworkLayout:
         divided = array / np.array(self.feature_units)
         self._check_sizes(array, divided)
         # Rows again, not zeros: for a row of zeros no interval was measured.
-        full = np.resize(divided, (self.groups * self.per_ciphertext, self.features))
-        values = client.encrypt(self._arranged(full), bound=_FEATURE_BOUND)
-        return NetworkData(values, len(array))
+        groups = self._groups(len(array))
+        full = np.resize(divided, (groups * self.per_ciphertext, self.features))
+        values = client.encrypt(self._arranged(full, groups), bound=_FEATURE_BOUND)
+        return NetworkData(values, len(array), "rows", self.name)
 
     def _check_sizes(self, array: _Floats, divided: _Floats) -> None:
         beyond = np.abs(divided) > _FEATURE_BOUND
@@ -202,13 +266,13 @@ class NetworkLayout:
             )
             raise ValueRangeError(message, index=index, value=str(value))
 
-    def _arranged(self, rows: _Floats) -> _Floats:
+    def _arranged(self, rows: _Floats, groups: int) -> _Floats:
         """The rows as they lie in ciphertexts, one ciphertext for each row of the result."""
         if self.kind == "features":
             return np.ascontiguousarray(rows.T)
         wide = np.zeros((len(rows), self.stride))
         wide[:, : self.features] = rows
-        return wide.reshape(self.groups, self.per_ciphertext * self.stride)
+        return wide.reshape(groups, self.per_ciphertext * self.stride)
 
     def decrypt(self, client: Client, scores: NetworkData) -> _Floats:
         """Decrypt scores.
@@ -229,16 +293,25 @@ class NetworkLayout:
         ------
         NotDecryptable
             If a score exceeds its bound, as after a number outside the interval of an activation.
+        ParameterError
+            If these are no scores, or belong to another layout.
         OtherContext
 
         """
+        _check_type(client, Client, "client")
         _check_context(self.context, client.context)
+        self.check(scores, "scores")
         values = np.asarray(client.decrypt(scores.values), dtype=float)
         if self.kind == "features":
             rows = values.T
         else:
             rows = values.reshape(-1, self.stride)[:, : self.outputs]
         return np.ascontiguousarray(rows[: scores.count]) * self.score_unit
+
+
+def _check_type(given: object, kind: type, name: str) -> None:
+    if not isinstance(given, kind):
+        raise DTypeError(f"{name}: a {kind.__name__} is needed, not {type(given).__name__}")
 
 
 def _check_context(own: Context, other: Context) -> None:
@@ -305,18 +378,18 @@ class NetworkPlan:
             context = _chosen(self.steps, self.depth, precision, count, layout)
             self.steps = scaling.steps(precision, context)
         self.context: Context = context
-        refreshes = _refreshes(self.depth, context)
+        reach = _reach(self.depth, context)
         kind = _kind(self.steps, layout, count, context.slots)
         # Before which products and activations, in turn, the numbers are refreshed.
-        self._refreshed: list[bool] = _places(self.steps, context.depth)
+        self._refreshed: list[bool] = _places(self.steps, reach)
         widths = _widths(self.steps, kind)
         groups = _groups(self.steps, kind, count, context.slots)
         self.refreshes: int = groups * sum(
             width for width, place in zip(widths, self._refreshed, strict=True) if place
         )
         self._linear: list[LinearPlan] = []
-        self.layout: NetworkLayout = self._laid_out(kind, count, scaling, refreshes)
-        clear = self.in_the_clear(samples)
+        self.layout: NetworkLayout = self._laid_out(kind, count, scaling, any(self._refreshed))
+        clear = self._evaluated(samples)
         self.difference: float = float(np.abs(clear - network.scores(samples)).max())
 
     def _laid_out(
@@ -405,12 +478,13 @@ class NetworkPlan:
         MissingRelinearisationKey, MissingGaloisKey, MissingBootstrappingKeys
             If the keys were not made for this plan.
         OtherContext, OtherKeyPair
-        ShapeError
-            If the rows were encrypted for another layout.
+        ParameterError
+            If these are no rows, or were encrypted for another layout.
 
         """
+        _check_type(server, Server, "server")
         _check_context(self.context, server.context)
-        self._check_shape(rows)
+        self.layout.check(rows, "rows")
         tell = callback(progress, "network")
         done, count = 0, len(self.steps) + sum(step.activation is not None for step in self.steps)
         x = server.receive(rows.values)
@@ -426,23 +500,7 @@ class NetworkPlan:
             close = getattr(tell, "close", None)
             if close is not None:
                 close()
-        return NetworkData(x, rows.count)
-
-    def _check_shape(self, rows: NetworkData) -> None:
-        own = self.layout
-        wide = own.per_ciphertext * own.stride
-        expected = (
-            (own.groups, wide)
-            if own.kind == "rows"
-            else (own.features, own.groups * own.per_ciphertext)
-        )
-        if rows.values.shape != expected:
-            message = (
-                f"the encrypted rows have the shape {rows.values.shape}, but this plan takes "
-                f"{expected}: "
-                "encrypt them with the layout of this plan"
-            )
-            raise ShapeError(message)
+        return NetworkData(x, rows.count, "scores", self.layout.name)
 
     def _ready(self, place: int, x: Ciphertext) -> Ciphertext:
         """The same numbers, refreshed where the plan says so."""
@@ -475,11 +533,18 @@ class NetworkPlan:
             number of the row.
 
         """
-        x = self.network._rows(rows) / np.array(self.layout.feature_units)
+        return self._evaluated(self.network._rows(rows), Fitted.check)
+
+    def _evaluated(
+        self, rows: _Floats, check: Callable[[Fitted, _Floats, str], None] | None = None
+    ) -> _Floats:
+        """The scores by the polynomials; `check` sees the arguments of each."""
+        x = rows / np.array(self.layout.feature_units)
         for number, step in enumerate(self.steps, 1):
             x = x @ step.weights.T + step.bias
             if step.activation is not None:
-                step.activation.check(x, f"layer {number}")
+                if check is not None:
+                    check(step.activation, x, f"layer {number}")
                 x = step.activation.series(x)
         return np.asarray(x * self.layout.score_unit)
 
@@ -519,6 +584,10 @@ def _check_arguments(
         raise DTypeError(f"rows must be an integer, not {rows!r}") from None
     if count < 1:
         raise ParameterError(f"rows is {count}, but must be at least 1")
+    if count > _MOST_ROWS:
+        raise ParameterError(
+            f"rows is {count}, but must be at most {_MOST_ROWS}: encrypt the rows in several calls"
+        )
     for name, value, low, high in [("precision", precision, 1, 30), ("margin", margin, 1, 1000)]:
         if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
             raise DTypeError(f"{name} must be a number, not {value!r}")
@@ -526,6 +595,8 @@ def _check_arguments(
             raise ParameterError(f"{name} is {value}, but must be from {low} to {high}")
     if layout not in (None, "rows", "features"):
         raise ParameterError(f'layout must be "rows", "features" or None, not {layout!r}')
+    if context is not None and not isinstance(context, Context):
+        raise DTypeError(f"context must be a Context, not {context!r}: try Context.preset(name)")
     if context is not None and context.scheme != "CKKS":
         raise ParameterError(
             f"a network computes with real numbers (CKKS), but the context is of {context.scheme}: "
@@ -543,9 +614,14 @@ def _power_of_two(number: float) -> float:
 class _Scaling:
     """The units by which numbers are divided, from samples."""
 
-    def __init__(self, layers: list[Layer], samples: _Floats, margin: float) -> None:
+    def __init__(self, layers: tuple[Layer, ...], samples: _Floats, margin: float) -> None:
         self._layers = layers
         largest = np.abs(samples).max(axis=0)
+        if largest.max() > _LARGEST:
+            raise ValueRangeError(
+                f"samples: feature {int(largest.argmax())} reaches {largest.max():.3g}, but at "
+                f"most {_LARGEST:.3g} can be scaled: divide the feature before"
+            )
         most = float(largest.max()) or 1.0
         units = [_power_of_two(each) if each > 0 else _power_of_two(most) for each in largest]
         self.feature_units: _Floats = np.array(units)
@@ -556,6 +632,11 @@ class _Scaling:
             self._measured.append((float(x.min()), float(x.max())))
             x = x if layer.activation is None else layer.activation.value(x)
         largest_score = float(np.abs(x).max()) * margin
+        if not largest_score <= _LARGEST:
+            raise ParameterError(
+                f"the network gives scores up to {largest_score:.3g} for the samples, which is too "
+                "large: check weights and activations"
+            )
         self._score_unit = _power_of_two(largest_score) if largest_score > 0 else 1.0
         self._margin = margin
 
@@ -563,7 +644,13 @@ class _Scaling:
         """The measured interval, widened."""
         low, high = self._measured[number]
         more = (self._margin - 1) * (high - low) / 2
-        if high - more <= low + more and high <= low:
+        if not math.isfinite(high - low):
+            message = (
+                f"layer {number + 1} gives numbers that are not finite for the samples: check the "
+                "weights and the activations before it"
+            )
+            raise ParameterError(message)
+        if high <= low:
             message = (
                 f"layer {number + 1} gives the number {low:.6g} for all samples, so its interval "
                 f"is empty: "
@@ -644,8 +731,10 @@ def _chosen(
     )
 
 
-def _refreshes(depth: int, context: Context) -> bool:
-    """Whether a context refreshes for this depth.
+def _reach(depth: int, context: Context) -> int:
+    """The levels that can be spent before the numbers are refreshed.
+
+    With refreshes that is less than the depth of the context if a refresh takes levels itself.
 
     Raises
     ------
@@ -653,9 +742,9 @@ def _refreshes(depth: int, context: Context) -> bool:
         If it would have to, and does not.
     """
     if depth <= context.depth:
-        return False
+        return context.depth
     try:
-        context.bootstrapping()
+        return context.depth - context.bootstrapping().input_levels
     except BootstrapError:
         message = (
             f"the network takes {depth} levels, but the context has {context.depth} and no "
@@ -665,16 +754,28 @@ def _refreshes(depth: int, context: Context) -> bool:
             "with a smaller precision"
         )
         raise CapacityExhausted(message, depth=depth) from None
-    return True
 
 
-def _places(steps: list[Step], depth: int) -> list[bool]:
-    """Where too few levels are left: before the product and the activation of each step."""
-    places, left = [], depth
-    for step in steps:
+def _places(steps: list[Step], reach: int) -> list[bool]:
+    """Where too few levels are left: before the product and the activation of each step.
+
+    Raises
+    ------
+    CapacityExhausted
+        If an activation is deeper than a refresh reaches.
+    """
+    places, left = [], reach
+    for number, step in enumerate(steps, 1):
         for levels in (1, step.depth):
+            if levels > reach:
+                message = (
+                    f"the activation of layer {number} takes {levels} levels, but there are "
+                    f"{reach} between two refreshes: plan with a smaller precision, or a context "
+                    f"of more depth"
+                )
+                raise CapacityExhausted(message, depth=levels)
             places.append(left < levels)
-            left = (depth if left < levels else left) - levels
+            left = (reach if left < levels else left) - levels
     return places
 
 
@@ -711,11 +812,13 @@ def _kind(
         raise ParameterError(message)
     if layout is not None:
         return "rows" if layout == "rows" else "features"
-    counts = {
-        kind: _groups(steps, kind, rows, slots) * sum(_widths(steps, kind))
-        for kind in ("features", "rows")[: 1 + fits]
-    }
-    return "rows" if min(counts, key=counts.__getitem__) == "rows" else "features"
+    if not fits:
+        return "features"
+    by_rows, by_features = (
+        _groups(steps, kind, rows, slots) * sum(_widths(steps, kind))
+        for kind in ("rows", "features")
+    )
+    return "rows" if by_rows < by_features else "features"
 
 
 def _megabytes(count: float) -> str:

@@ -91,7 +91,7 @@ class Network:
 
     Attributes
     ----------
-    layers : list of Layer
+    layers : tuple of Layer
         With ``weights``, ``bias`` and ``activation``. Layers without an activation are multiplied
         into the next one.
     classes : numpy.ndarray or None
@@ -120,6 +120,8 @@ class Network:
     """
 
     def __init__(self, layers: Iterable[Any], classes: ArrayLike | None = None) -> None:
+        if not isinstance(layers, Iterable):
+            raise DTypeError(f"layers are a list of (weights, bias, activation), not {layers!r}")
         own = [_layer(number, given) for number, given in enumerate(layers, 1)]
         if not own:
             raise ParameterError("a network has at least one layer: (weights, bias, activation)")
@@ -137,7 +139,7 @@ class Network:
                 "the client computes probabilities from scores"
             )
             raise ParameterError(message)
-        self.layers = _joined(own)
+        self.layers = tuple(_joined(own))
         last = self.layers[-1]
         self._end: Linear = (
             Linear(last.weights, last.bias)
@@ -327,7 +329,8 @@ class Network:
             Rows like those that will be encrypted, such as the training data.
 
             **Warning.** The layout that clients get shows a power of two near the largest absolute
-            value of each feature in the samples.
+            value of each feature in the samples, a number near the largest score, the widest layer
+            and the number of levels; by rows also which diagonals of the matrices are zero.
         rows : int
             The number of rows that are encrypted together, at most.
         precision : float
@@ -352,11 +355,13 @@ class Network:
         ShapeError, DTypeError, ValueRangeError
             If the samples are not rows of finite numbers.
         ParameterError
-            If an argument is out of range, or a layer gives the same number for all samples.
+            If an argument is out of range (a precision from 1 to 30, a margin from 1 to 1000), an
+            activation is 0 on its whole interval, or numbers are not finite.
         NoParameters
             If no polynomial reaches the precision, or no parameters suffice.
         CapacityExhausted
-            If the network is deeper than the given context, which has no refreshes.
+            If the network is deeper than the given context, which has no refreshes, or an
+            activation is deeper than a refresh reaches.
 
         """
         from windlass.network_plans import NetworkPlan

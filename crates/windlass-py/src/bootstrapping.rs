@@ -139,8 +139,18 @@ impl PyBootstrapping {
         self.plan.required_keys()
     }
 
-    /// The minimum capacity in bits of a ciphertext that is refreshed. 0 in CKKS, where a ciphertext
-    /// without levels is refreshed too.
+    /// CKKS only: the levels that a ciphertext must have left to be refreshed; 0 for integers. Between two
+    /// refreshes there is room for ``context.depth - input_levels`` levels.
+    #[getter]
+    fn input_levels(&self) -> usize {
+        match &self.plan {
+            Way::Exact(_) => 0,
+            Way::Approximate(plan) => plan.spec().input_levels(),
+        }
+    }
+
+    /// The minimum capacity in bits of a ciphertext that is refreshed. 0 in CKKS, which has
+    /// :attr:`input_levels`.
     #[getter]
     fn least_input_bits(&self) -> f64 {
         match &self.plan {

@@ -33,7 +33,7 @@ impl ExactRefreshPlan {
             "refresh modulo {modulus} through CKKS, n = {n}, log2 QP = {:.0}, λ = {}\n\
              ephemeral key of weight {}: λ = {}\n\
              {} passes, which gain {} bits; bounds fail with probability 2^−{:.0} at most\n\
-             takes a ciphertext with {:.1} bits of capacity or more, gives one with {:.1}: {} products\n\
+             takes a ciphertext with {:.0} bits of capacity or more, gives one with {:.1}: {} products\n\
              {} Galois keys, {size} with the relinearisation key\n\
              each pass:\n{}",
             params.log2_qp(),
@@ -43,7 +43,7 @@ impl ExactRefreshPlan {
             spec.passes,
             gained.join(", "),
             self.failure_bits().floor(),
-            self.least_input_bits(),
+            self.least_input_bits().ceil(),
             explain::rounded_down(self.output_bits()),
             self.depth_between(),
             self.ckks().galois_levels().len(),

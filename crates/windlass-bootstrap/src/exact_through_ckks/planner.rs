@@ -36,7 +36,7 @@ const WEIGHTS: [u32; 3] = [28, 30, 32];
 /// Most digits of a key switch.
 const MOST_DIGITS: usize = 8;
 
-/// The bits of a pass beyond which scales of the sine exceed what doubles hold.
+/// The most bits of a pass: the scales of the sine would need constants of more than the 53 bits of doubles.
 const MOST_PASS_BITS: u32 = 30;
 
 impl ExactRefreshPlan {
@@ -51,8 +51,12 @@ impl ExactRefreshPlan {
     pub fn choose(requirements: &ExactRefreshRequirements) -> Result<Self> {
         let limits = Limits::at_most(MOST_PASSES as u32).with("more take more passes than there are");
         limits.check("the number of products", requirements.products)?;
-        let mut lack = "the security tables have no such ring dimension".to_owned();
+        if let Some(n) = requirements.n.filter(|n| !DIMENSIONS.contains(n)) {
+            return Err(Limits::only("32768 or 65536").refuse("the ring dimension", n).into());
+        }
+        let mut lack = String::new();
         for n in DIMENSIONS.into_iter().filter(|&n| requirements.n.is_none_or(|wanted| wanted == n)) {
+            lack = format!("n = {n}: {MOST_PASSES} passes of {MOST_PASS_BITS} bits are too few");
             for passes in 1..=MOST_PASSES {
                 let Some(pass_bits) = bits_of_a_pass(requirements, n, passes) else { continue };
                 let shape = (passes, pass_bits);

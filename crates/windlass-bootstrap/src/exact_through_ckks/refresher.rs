@@ -26,7 +26,7 @@ pub struct ExactRefresher {
     ckks: Refresher,
 }
 
-/// Whether a step of a pass that is done should be the last one.
+/// Called after each step with the number of its pass; says whether to continue.
 type Observer<'a> = dyn FnMut(usize, RefreshStep) -> ControlFlow<()> + 'a;
 
 impl ExactRefresher {
@@ -68,6 +68,10 @@ impl ExactRefresher {
 
     /// The same message with new capacity, at [`ExactRefreshPlan::output_level`].
     ///
+    /// **Warning.** A ciphertext with more noise than it states is refreshed to a wrong message. No error is
+    /// returned. So is one whose refresh exceeds its bounds, with probability at most
+    /// 2^−[`ExactRefreshPlan::failure_bits`].
+    ///
     /// A ciphertext whose error a later pass can read already begins there.
     ///
     /// # Errors
@@ -80,7 +84,7 @@ impl ExactRefresher {
     /// the number of the pass from 1, and may stop the refresh.
     ///
     /// # Errors
-    /// As there; [`windlass_schemes::Error::Cancelled`] if it was stopped before the last step of a
+    /// As there; [`windlass_schemes::Error::Cancelled`] if it was stopped before the last step of the last
     /// pass.
     pub fn refresh_with(&self, ct: &Ciphertext, observe: &mut Observer<'_>) -> Result<Ciphertext> {
         let first = self.check(ct)?;
@@ -127,8 +131,17 @@ impl ExactRefresher {
         let (level, top) = (plan.level_of(pass), plan.output_level());
         let ct = self.at_level(ct, level);
         let most = largest / error.most * plan.spec().excess_bits.exp2();
-        let read =
-            self.ckks.refresh_coefficients((ct.key_id(), self.read(&ct)), most, &mut |step| observe(pass, step))?;
+        // A CKKS refresh cannot be stopped at its last step, but there may be another pass.
+        let mut is_stopped = false;
+        let mut observe = |step| {
+            let flow = observe(pass, step);
+            is_stopped = flow.is_break();
+            flow
+        };
+        let read = self.ckks.refresh_coefficients((ct.key_id(), self.read(&ct)), most, &mut observe)?;
+        if is_stopped && pass < plan.spec().passes {
+            return Err(windlass_schemes::Error::Cancelled { operation: "refresh" });
+        }
         let parts: Vec<Poly<Eval>> = ct.parts().iter().zip(&read).map(|(x, z)| self.corrected(x, z, level)).collect();
         let [from, to] = [level, top].map(|level| plan.context().log2_modulus(level));
         let (left, norm) = (error.coefficient(plan.ckks(), largest), error.norm(plan.ckks(), largest));

@@ -82,11 +82,11 @@ impl ExactRefreshSpec {
         Ok(Self { prime, exponent, passes, pass_bits, refresh, excess_bits })
     }
 
-    /// What cannot work, before any work.
+    /// Refuses specifications that no plan has.
     pub(super) fn check(&self) -> Result<()> {
         check_modulus(self.prime, self.exponent)?;
         check_passes(self.passes, self.pass_bits)?;
-        Limits::between(0, 6).check("the bits by which ε exceeds the scale", self.excess_bits.ceil() as u32)?;
+        Limits::between(0, 7).check("the bits by which ε exceeds the scale", self.excess_bits.ceil() as u32)?;
         let is_whole = self.refresh.slots == self.refresh.n / 2;
         if is_whole && self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {
             return Ok(());
@@ -128,8 +128,9 @@ fn check_passes(passes: usize, pass_bits: u32) -> Result<()> {
 /// What no coefficient of `δ_0 + δ_1·s` exceeds, δ below a half, s ternary: except with probability
 /// 2^−136.
 ///
-/// Given s it is a sum of independent numbers of mean 0, each in an interval of width 1 or |s_k|. s has at most n non-zero coefficients, so a coefficient has at
-/// most the variance (1 + n)/12, and a Gaussian of that variance bounds its tail nearly (the sum of so many uniform
+/// Given s it is a sum of independent numbers of mean 0: one in an interval of width 1, and for each s_k the product of
+/// s_k and one in such an interval. s has at most n non-zero coefficients, so a coefficient has at most the variance
+/// (1 + n)/12, and a Gaussian of that variance bounds its tail nearly (the sum of so many uniform
 /// numbers has a lighter tail than that).
 pub(super) fn rounding(n: usize) -> f64 {
     let tail = (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * n as f64).log2())).sqrt();

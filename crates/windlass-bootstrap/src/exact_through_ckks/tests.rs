@@ -197,6 +197,36 @@ fn plaintext_moduli_and_passes_out_of_range_are_refused() {
 }
 
 #[test]
+fn choosing_says_what_is_missing() {
+    let of =
+        |n, prime, products| ExactRefreshPlan::choose(&ExactRefreshRequirements { n, prime, exponent: 1, products });
+    let error = of(Some(1 << 14), 65537, 1).unwrap_err();
+    assert!(matches!(error, Error::OutOfRange { .. } | Error::Rlwe(_)), "{error:?}");
+    let error = of(None, 65537, 38).unwrap_err().to_string();
+    assert!(error.contains("n = 65536: ") && error.contains("too few"), "{error}");
+}
+
+/// A stop at the last step of a pass that another follows is one.
+#[test]
+fn a_stop_between_passes_stops() {
+    let mut parties = Parties::of(small((257, 1)), Scheme::Bfv, 5);
+    let message = parties.message();
+    let ct = parties.spent(&message, |_| 0);
+    let mut last = None;
+    let whole = parties.refresher.refresh_with(&ct, &mut |pass, step| {
+        if pass == 1 {
+            last = Some(step);
+        }
+        ControlFlow::Continue(())
+    });
+    whole.unwrap();
+    let stop =
+        |pass, step| if pass == 1 && Some(step) == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let error = parties.refresher.refresh_with(&ct, &mut { stop }).unwrap_err();
+    assert!(matches!(error, Error::Cancelled { .. }), "{error}");
+}
+
+#[test]
 fn maps_of_slots_are_refused_where_there_are_none() {
     let plan = small((2, 16));
     let ring = plan.slot_ring();
