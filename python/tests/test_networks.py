@@ -196,6 +196,10 @@ class TestRefusals:
             wl.Network([(np.ones((2, 2)), None, "relu"), (np.ones((1, 3)), None, None)])
         with pytest.raises(wl.ShapeError, match="a bias of shape"):
             wl.Network([(np.ones((2, 2)), [1.0], "relu")])
+        with pytest.raises(wl.DTypeError, match="a list of names"):
+            wl.Network([(np.ones((2, 2)), None, None)], classes=[[0], [1, 2]])
+        with pytest.raises(wl.DTypeError, match="layers are a list"):
+            wl.Network(None)  # type: ignore[arg-type]
         with pytest.raises(wl.ShapeError, match="outputs, inputs"):
             wl.Network([([1.0, 2.0], None, "relu")])
         with pytest.raises(wl.ValueRangeError):

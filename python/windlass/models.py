@@ -478,7 +478,10 @@ class Logistic(Linear):
     ) -> None:
         super().__init__(weights, bias)
         count = max(2, self.outputs)
-        names = np.arange(count) if classes is None else np.array(classes)
+        try:
+            names = np.arange(count) if classes is None else np.array(classes)
+        except ValueError:
+            raise DTypeError(f"classes are a list of names, not {classes!r}") from None
         if names.shape != (count,):
             message = f"{self.outputs} row(s) of weights decide between {count} classes, not "
             raise ShapeError(

@@ -317,7 +317,8 @@ def _check_type(given: object, kind: type, name: str) -> None:
 def _check_context(own: Context, other: Context) -> None:
     if own != other:
         message = (
-            f"the network was planned for another context ({own!r}, not {other!r}); use one context"
+            f"the network was planned for another context ({own!r} of depth {own.depth}, not "
+            f"{other!r} of depth {other.depth}); use one context"
         )
         raise OtherContext(message)
 
