@@ -16,8 +16,8 @@ struct Preset {
     is_secure: bool,
 }
 
-/// A prime of 40 bits that is 1 modulo 2^17, so that every power-of-two ring up to n = 2^16 has n slots. It is none of
-/// the chain's.
+/// A prime of 40 bits that is 1 modulo 2^17, so that every power-of-two ring up to n = 2^16 has n slots. It divides no
+/// modulus of the sets.
 const PRIME_OF_40_BITS: u64 = 1_030_789_267_457;
 
 /// All sets, the toys first.

@@ -25,7 +25,7 @@ pub struct ExactRefreshSpec {
     pub excess_bits: f64,
 }
 
-/// log2 of the largest plaintext modulus, rounded up: primes near 2^40 may be above it.
+/// log2 of the largest plaintext modulus, with room for primes just above 2^40.
 const MOST_BITS: f64 = 40.01;
 
 /// The largest exponent for p = 2.
@@ -130,8 +130,7 @@ fn check_passes(passes: usize, pass_bits: u32) -> Result<()> {
 ///
 /// Given s it is a sum of independent numbers of mean 0: one in an interval of width 1, and for each s_k the product of
 /// s_k and one in such an interval. s has at most n non-zero coefficients, so a coefficient has at most the variance
-/// (1 + n)/12, and a Gaussian of that variance bounds its tail nearly (the sum of so many uniform
-/// numbers has a lighter tail than that).
+/// (1 + n)/12. A sum of uniform numbers has a lighter tail than a Gaussian of the same variance, whose bound is used.
 pub(super) fn rounding(n: usize) -> f64 {
     let tail = (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * n as f64).log2())).sqrt();
     tail * ((1.0 + n as f64) / 12.0).sqrt()
@@ -179,7 +178,8 @@ impl Chain {
             digits: 1,
             assurance,
         };
-        // A deviation in a slot, of which a coefficient has 1/√n, and of which a bound has 108.
+        // A coefficient has 1/√n of the deviation of a slot. A bound counts 72 of them, with room of 1.5 each: 108, 6.8
+        // bits, and the rest of the 8.5 is room.
         let precision = f64::from(pass_bits) + 8.5 - f64::from(log2_n) / 2.0 - excess_bits;
         Ok(spec.with_sine_precision(precision)?.with_few_primes())
     }

@@ -226,6 +226,15 @@ fn a_stop_between_passes_stops() {
     assert!(matches!(error, Error::Cancelled { .. }), "{error}");
 }
 
+/// Plans may refuse them for want of room, but their size is in the range that is documented.
+#[test]
+fn primes_just_below_40_bits_are_in_range() {
+    for n in [1 << 10, 1 << 15, 1 << 16, 1 << 17] {
+        let spec = ExactRefreshSpec::new(n, ((1 << 40) - 87, 1), (3, 26), Assurance::Secure).unwrap();
+        spec.check().unwrap();
+    }
+}
+
 #[test]
 fn maps_of_slots_are_refused_where_there_are_none() {
     let plan = small((2, 16));
