@@ -108,7 +108,8 @@ from windlass.functions import (
     tanh,
 )
 from windlass.models import Linear, Logistic
-from windlass.network_plans import NetworkData, NetworkLayout, NetworkPlan
+from windlass.network_layouts import NetworkData, NetworkLayout
+from windlass.network_plans import NetworkPlan
 from windlass.networks import Network
 from windlass.server import TableServer
 from windlass.service import LookupService
