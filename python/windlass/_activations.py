@@ -154,9 +154,8 @@ class Fitted(NamedTuple):
             low, high = self.interval
             message = (
                 f"{what}: row {row} leads to the number {value:.6g}, but the activation was "
-                f"planned for "
-                f"{low:.6g} to {high:.6g}: plan with samples that have such rows, or a larger "
-                f"margin"
+                f"planned for {low:.6g} to {high:.6g}: plan with samples that have such rows, "
+                "or a larger margin"
             )
             raise ValueRangeError(message, index=row, value=str(value))
 

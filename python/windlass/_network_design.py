@@ -107,9 +107,8 @@ class Scaling:
             raise ParameterError(message)
         if high <= low:
             message = (
-                f"layer {number + 1} gives the number {low:.6g} for all samples, so its interval "
-                f"is empty: "
-                "plan the network with other samples"
+                f"layer {number + 1} gives the number {low:.6g} for all samples, so its "
+                "interval is empty: plan the network with other samples"
             )
             raise ParameterError(message)
         return low - more, high + more
@@ -203,10 +202,8 @@ def reach_of(depth: int, context: Context) -> int:
     except BootstrapError:
         message = (
             f"the network takes {depth} levels, but the context has {context.depth} and no "
-            f"refreshes: "
-            f"leave context= out, use Context.approximate(depth={depth}) or Context.refreshing(), "
-            f"or plan "
-            "with a smaller precision"
+            f"refreshes: leave context= out, use Context.approximate(depth={depth}) or "
+            "Context.refreshing(), or plan with a smaller precision"
         )
         raise CapacityExhausted(message, depth=depth) from None
 

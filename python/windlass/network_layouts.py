@@ -181,8 +181,7 @@ class NetworkLayout:
         if len(array) > self.rows:
             message = (
                 f"{len(array)} rows are given, but the plan is for {self.rows} at most: encrypt "
-                f"them in "
-                f"several calls, or plan the network with rows={len(array)}"
+                f"them in several calls, or plan the network with rows={len(array)}"
             )
             raise ShapeError(message, expected=self.rows, got=len(array))
         divided = array / np.array(self.feature_units)
@@ -201,9 +200,9 @@ class NetworkLayout:
             value = float(array[row, feature])
             largest = FEATURE_BOUND * self.feature_units[feature]
             message = (
-                f"rows: feature {feature} of row {row} is {value:.6g}, but at most {largest:.6g} "
-                f"in "
-                "absolute value was planned for: plan the network with samples that have such rows"
+                f"rows: feature {feature} of row {row} is {value:.6g}, but at most "
+                f"{largest:.6g} in absolute value was planned for: plan the network with "
+                "samples that have such rows"
             )
             raise ValueRangeError(message, index=index, value=str(value))
 

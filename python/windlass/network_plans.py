@@ -314,9 +314,8 @@ def _check_arguments(
         raise DTypeError(f"context must be a Context, not {context!r}: try Context.preset(name)")
     if context is not None and context.scheme != "CKKS":
         raise ParameterError(
-            f"a network computes with real numbers (CKKS), but the context is of {context.scheme}: "
-            f"use "
-            "Context.approximate or Context.refreshing"
+            "a network computes with real numbers (CKKS), but the context is of "
+            f"{context.scheme}: use Context.approximate or Context.refreshing"
         )
     return count
 

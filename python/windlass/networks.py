@@ -80,10 +80,9 @@ class Network:
     ----------
     layers : sequence of (weights, bias, activation)
         ``weights`` of shape (outputs, inputs); ``bias`` of shape (outputs,), or None;
-        ``activation``
-        is
-        ``"relu"``, ``"gelu"``, ``"sigmoid"`` (or ``"logistic"``), ``"tanh"``, ``"square"``,
-        ``"identity"`` or None, a function of a float, or a polynomial of ``numpy.polynomial``.
+        ``activation`` is ``"relu"``, ``"gelu"``, ``"sigmoid"`` (or ``"logistic"``), ``"tanh"``,
+        ``"square"``, ``"identity"`` or None, a function of a float, or a polynomial of
+        ``numpy.polynomial``.
     classes : array_like, optional
         The names of the classes, if the network decides between some: two names for one output,
         whose sign decides, or one name for each output, of which the largest decides. The last
@@ -135,8 +134,7 @@ class Network:
         if classes is not None and own[-1].activation is not None:
             message = (
                 "a network that decides between classes has no activation at its end: leave it "
-                "out, "
-                "the client computes probabilities from scores"
+                "out, the client computes probabilities from scores"
             )
             raise ParameterError(message)
         self.layers = tuple(_joined(own))
