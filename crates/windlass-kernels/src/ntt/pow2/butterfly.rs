@@ -2,7 +2,7 @@
 //! overlap. Bounds are known when the code is compiled: after inlining, every comparison of bounds
 //! is a constant and only the reductions that are needed remain.
 
-use crate::lanes::{Form, Lanes};
+use crate::lanes::{Form, Part};
 
 /// Layers of the longest transform before its last six, which are one pass.
 const LAYERS: u32 = 11;
@@ -37,7 +37,7 @@ pub(super) const fn inverse_carry(form: &Form) -> u32 {
     if eighth > least { eighth } else { least }
 }
 
-/// Butterflies whose products go through their stages together ([`Lanes::mul_many`]): enough to
+/// Butterflies whose products go through their stages together ([`Part::mul_many`]): enough to
 /// hide the latency of a stage, few enough to stay in registers.
 const GROUP: usize = 4;
 
@@ -53,7 +53,7 @@ const fn butterfly<const R: usize>(t: usize, half: usize) -> (usize, usize, usiz
 /// log2(R) forward layers; `multiplier(c, i)` is the i-th of column c. All inputs of bound `bound`;
 /// gives the bound of the outputs.
 #[inline(always)]
-pub(super) fn forward<L: Lanes, const R: usize, const C: usize>(
+pub(super) fn forward<L: Part, const R: usize, const C: usize>(
     l: L,
     x: &mut [[L::Vector; R]; C],
     multiplier: impl Fn(usize, usize) -> L::Multiplier,
@@ -75,7 +75,7 @@ pub(super) fn forward<L: Lanes, const R: usize, const C: usize>(
 /// `(x, y) ↦ (x + w·y, x − w·y)` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes
 /// − 1 + i`.
 #[inline(always)]
-fn forward_layer<L: Lanes, const R: usize, const C: usize>(
+fn forward_layer<L: Part, const R: usize, const C: usize>(
     l: L,
     x: &mut [[L::Vector; R]; C],
     multiplier: &impl Fn(usize, usize) -> L::Multiplier,
@@ -102,7 +102,7 @@ fn forward_layer<L: Lanes, const R: usize, const C: usize>(
 }
 
 #[inline(always)]
-fn forward_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
+fn forward_group<L: Part, const R: usize, const C: usize, const G: usize>(
     l: L,
     x: &mut [[L::Vector; R]; C],
     multiplier: &impl Fn(usize, usize) -> L::Multiplier,
@@ -185,7 +185,7 @@ const fn fits(form: &Form, a: u32, b: u32) -> bool {
 /// log2(R) inverse layers; `multiplier(c, i)` is the i-th of column c. With a scale the results are
 /// the last of the transform, else their bounds are at most [`inverse_carry`].
 #[inline(always)]
-pub(super) fn inverse<L: Lanes, const R: usize, const C: usize, const CANONICAL: bool>(
+pub(super) fn inverse<L: Part, const R: usize, const C: usize, const CANONICAL: bool>(
     l: L,
     x: &mut [[L::Vector; R]; C],
     multiplier: impl Fn(usize, usize) -> L::Multiplier,
@@ -217,11 +217,7 @@ pub(super) fn inverse<L: Lanes, const R: usize, const C: usize, const CANONICAL:
 /// Reduces the vectors so marked. A loop of its own, so that the compiler unrolls it and drops the
 /// tests.
 #[inline(always)]
-fn reduce_some<L: Lanes, const R: usize, const C: usize>(
-    l: L,
-    x: &mut [[L::Vector; R]; C],
-    marked: &[bool; MAX_RADIX],
-) {
+fn reduce_some<L: Part, const R: usize, const C: usize>(l: L, x: &mut [[L::Vector; R]; C], marked: &[bool; MAX_RADIX]) {
     for i in 0..R {
         for c in 0..C {
             if marked[i] {
@@ -234,7 +230,7 @@ fn reduce_some<L: Lanes, const R: usize, const C: usize>(
 /// `(x, y) ↦ (x + y, w·(y − x))` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes
 /// − 1 + i`.
 #[inline(always)]
-fn inverse_layer<L: Lanes, const R: usize, const C: usize>(
+fn inverse_layer<L: Part, const R: usize, const C: usize>(
     l: L,
     x: &mut [[L::Vector; R]; C],
     multiplier: &impl Fn(usize, usize) -> L::Multiplier,
@@ -255,7 +251,7 @@ fn inverse_layer<L: Lanes, const R: usize, const C: usize>(
 }
 
 #[inline(always)]
-fn inverse_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
+fn inverse_group<L: Part, const R: usize, const C: usize, const G: usize>(
     l: L,
     x: &mut [[L::Vector; R]; C],
     multiplier: &impl Fn(usize, usize) -> L::Multiplier,
