@@ -17,6 +17,19 @@ pub struct Avx512Token(());
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct IfmaToken(());
 
+/// Proof that NEON is there, with fused multiply-add on doubles.
+#[cfg(target_arch = "aarch64")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NeonToken(());
+
+#[cfg(target_arch = "aarch64")]
+impl NeonToken {
+    // Programs for this architecture are compiled with NEON, unless their target leaves it out.
+    fn detect() -> Option<Self> {
+        cfg!(target_feature = "neon").then_some(Self(()))
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 impl Avx2Token {
     fn detect() -> Option<Self> {
@@ -66,13 +79,16 @@ pub enum Isa {
     /// 512-bit vectors with 52-bit integer multiply-add.
     #[cfg(target_arch = "x86_64")]
     Ifma(IfmaToken),
+    /// Doubles with fused multiply-add, 128-bit vectors.
+    #[cfg(target_arch = "aarch64")]
+    Neon(NeonToken),
 }
 
 impl Isa {
     /// The fastest instruction set of this machine.
     ///
-    /// The environment variable `WINDLASS_ISA` (`portable`, `avx2`, `avx512` or `ifma`), read once,
-    /// names another. A name that this machine does not have is ignored.
+    /// The environment variable `WINDLASS_ISA` (`portable`, `avx2`, `avx512`, `ifma` or `neon`), read
+    /// once, names another. A name that this machine does not have is ignored.
     ///
     /// **Warning.** So is a misspelled name: a measurement then runs on another instruction set, without a
     /// message.
@@ -94,6 +110,8 @@ impl Isa {
             found.extend(Avx512Token::detect().map(Isa::Avx512));
             found.extend(IfmaToken::detect().map(Isa::Ifma));
         }
+        #[cfg(target_arch = "aarch64")]
+        found.extend(NeonToken::detect().map(Isa::Neon));
         found
     }
 
@@ -112,6 +130,8 @@ impl Isa {
             Isa::Avx512(_) => "avx512",
             #[cfg(target_arch = "x86_64")]
             Isa::Ifma(_) => "ifma",
+            #[cfg(target_arch = "aarch64")]
+            Isa::Neon(_) => "neon",
         }
     }
 }

@@ -8,6 +8,9 @@
 //! memory of Python objects is shared (`windlass-py`), and where programs that hold secret keys look
 //! at standard output before `main` and print a line when they are aborted (`windlass-secrets`).
 
+#[cfg(target_endian = "big")]
+compile_error!("Windlass needs a little-endian processor: files hold words as they lie in memory");
+
 pub mod arith;
 pub mod barrett;
 pub mod error;

@@ -96,7 +96,7 @@ impl Poly<Eval> {
         let mut scratch = vec![0; n];
         for row in 0..first.basis().len() {
             for poly in polys {
-                write_words(poly.row(row, &mut scratch), &mut write)?;
+                write(bytemuck::cast_slice(poly.row(row, &mut scratch)))?;
                 write(&gap)?;
             }
         }
@@ -129,7 +129,7 @@ impl Poly<Eval> {
         }
         let wrap = |data| Self::wrap(ring, basis.clone(), data);
         match stored {
-            Stored::Mapped(file) if cfg!(target_endian = "little") && is_aligned(&file.bytes()[offset..]) => {
+            Stored::Mapped(file) if is_aligned(&file.bytes()[offset..]) => {
                 let data = RowBuffer::mapped(file, offset / WORD, basis.len() * count, ring.n());
                 Some(data.deal(count).into_iter().map(wrap).collect())
             }
@@ -162,14 +162,6 @@ fn is_row(stored: &[u8], n: usize, q: u64) -> bool {
 
 fn word_of(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
-}
-
-fn write_words<E>(words: &[u64], write: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-    if cfg!(target_endian = "little") {
-        return write(bytemuck::cast_slice(words));
-    }
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    write(&bytes)
 }
 
 #[cfg(test)]

@@ -97,12 +97,6 @@ impl FloatOps for Half {
     }
 
     #[inline(always)]
-    fn fms(self, x: __m256d, y: __m256d, z: __m256d) -> __m256d {
-        // SAFETY: Avx2Token.
-        unsafe { _mm256_fmsub_pd(x, y, z) }
-    }
-
-    #[inline(always)]
     fn fnma(self, x: __m256d, y: __m256d, z: __m256d) -> __m256d {
         // SAFETY: Avx2Token.
         unsafe { _mm256_fnmadd_pd(x, y, z) }
@@ -206,11 +200,6 @@ impl FloatOps for Avx2 {
     #[inline(always)]
     fn fma(self, x: Pair, y: Pair, z: Pair) -> Pair {
         both!(self.fma(x, y, z))
-    }
-
-    #[inline(always)]
-    fn fms(self, x: Pair, y: Pair, z: Pair) -> Pair {
-        both!(self.fms(x, y, z))
     }
 
     #[inline(always)]

@@ -80,12 +80,6 @@ impl FloatOps for Avx512 {
     }
 
     #[inline(always)]
-    fn fms(self, x: __m512d, y: __m512d, z: __m512d) -> __m512d {
-        // SAFETY: Avx512Token.
-        unsafe { _mm512_fmsub_pd(x, y, z) }
-    }
-
-    #[inline(always)]
     fn fnma(self, x: __m512d, y: __m512d, z: __m512d) -> __m512d {
         // SAFETY: Avx512Token.
         unsafe { _mm512_fnmadd_pd(x, y, z) }

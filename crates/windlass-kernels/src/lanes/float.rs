@@ -9,7 +9,7 @@ pub(crate) trait FloatOps: Copy {
     /// One double for each lane.
     type Reg: Copy;
 
-    /// Whether there are 32 registers.
+    /// Whether registers hold two columns of eight vectors.
     const MANY_REGISTERS: bool;
 
     /// One double in all lanes.
@@ -30,8 +30,6 @@ pub(crate) trait FloatOps: Copy {
     fn mul(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
     /// `x * y + z`, rounded once.
     fn fma(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
-    /// `x * y - z`, rounded once.
-    fn fms(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
     /// `z - x * y`, rounded once.
     fn fnma(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
     /// To the nearest whole number.
@@ -102,17 +100,17 @@ impl<O: FloatOps, const ROOMY: bool> Float<O, ROOMY> {
     /// `x * y - round(x * y / q) * q` for |x·y| ≤ 2q²: below (1/2 + |xy|/q · 2^−52)·q in absolute
     /// value.
     ///
-    /// high = fl(x·y) and low = x·y − high is exact. The quotient's argument high·fl(1/q) is off by
+    /// high = fl(x·y) and low = high − x·y is exact. The quotient's argument high·fl(1/q) is off by
     /// less than |xy/q|·2^−52 ≤ 2q·2^-52 < 1/2, and |xy/q| ≤ 2q < 2^51 is within reach of MAGIC.
-    /// high − k·q = result − low is whole and below 2^52, so both last steps are exact.
+    /// high − k·q = result + low is whole and below 2^52, so both last steps are exact.
     #[inline(always)]
     fn product(self, x: O::Reg, y: O::Reg) -> O::Reg {
         let o = self.ops;
         let magic = o.splat(MAGIC);
         let high = o.mul(x, y);
         let quotient = o.sub(o.fma(high, o.splat(self.inverse), magic), magic);
-        let low = o.fms(x, y, high);
-        o.add(o.fnma(quotient, o.splat(self.modulus), high), low)
+        let low = o.fnma(x, y, high);
+        o.sub(o.fnma(quotient, o.splat(self.modulus), high), low)
     }
 }
 
@@ -233,7 +231,7 @@ impl<O: FloatOps, const ROOMY: bool> Part for Float<O, ROOMY> {
             if O::MANY_REGISTERS {
                 quotient[i] = o.fma(high[i], o.splat(self.inverse), magic);
             }
-            x[i] = o.fms(x[i], m[i].0, high[i]);
+            x[i] = o.fnma(x[i], m[i].0, high[i]);
         }
         for i in 0..N {
             quotient[i] = o.sub(quotient[i], magic);
@@ -242,7 +240,7 @@ impl<O: FloatOps, const ROOMY: bool> Part for Float<O, ROOMY> {
             high[i] = o.fnma(quotient[i], o.splat(self.modulus), high[i]);
         }
         for i in 0..N {
-            x[i] = o.add(high[i], x[i]);
+            x[i] = o.sub(high[i], x[i]);
         }
     }
 
@@ -273,7 +271,7 @@ impl<O: FloatOps, const ROOMY: bool> Part for Float<O, ROOMY> {
         let o = self.ops;
         let (x, y) = (o.load_integers(x), o.load_integers(y));
         let next = o.fma(x, y, sum.0);
-        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+        (next, o.sub(sum.1, o.fnma(x, y, o.sub(next, sum.0))))
     }
 
     #[inline(always)]
@@ -378,7 +376,7 @@ impl<O: FloatOps, const ROOMY: bool> Float<O, ROOMY> {
         let o = self.ops;
         let y = o.splat(f64::from_bits(coefficient));
         let next = o.fma(x, y, sum.0);
-        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+        (next, o.sub(sum.1, o.fnma(x, y, o.sub(next, sum.0))))
     }
 
     /// A sum to (−9q/2, 9q/2), and to (−4q, 4q) unless q is tiny.

@@ -31,10 +31,14 @@ mod avx512;
 mod avx512_u32;
 #[cfg(target_arch = "x86_64")]
 mod avx512_word64;
-#[cfg(any(target_arch = "x86_64", test))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", test))]
 pub(crate) mod float;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+#[cfg(target_arch = "aarch64")]
+mod neon_u32;
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) mod word52;
 pub(crate) mod word64;
@@ -61,6 +65,8 @@ pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output 
         Isa::Avx512(token) => float::Float::<_>::new(avx512::Avx512(token), q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) => word52::Word52::<_>::new(ifma::Ifma(token), q).vectorize(kernel),
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon(token) => float::Float::<_>::new(neon::Neon(token), q).vectorize(kernel),
     }
 }
 
@@ -76,6 +82,8 @@ pub(crate) fn dispatch_transform<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> 
         Isa::Avx512(token) if roomy => float::Float::<_, true>::new(avx512::Avx512(token), q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) if roomy => word52::Word52::<_, true>::new(ifma::Ifma(token), q).vectorize(kernel),
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon(token) if roomy => float::Float::<_, true>::new(neon::Neon(token), q).vectorize(kernel),
         _ => dispatch(isa, q, kernel),
     }
 }
@@ -92,6 +100,8 @@ pub(crate) fn dispatch_u32<K: u32_lanes::U32Kernel>(isa: Isa, kernel: K) -> K::O
         Isa::Avx512(token) => avx512_u32::Avx512(token).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) => avx512_u32::Avx512(token.avx512()).vectorize(kernel),
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon(token) => neon_u32::Neon(token).vectorize(kernel),
     }
 }
 
@@ -107,5 +117,8 @@ pub(crate) fn dispatch_words<K: word64::WordsKernel>(isa: Isa, kernel: K) -> K::
         Isa::Avx512(token) => avx512_word64::Avx512(token).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) => avx512_word64::Avx512(token.avx512()).vectorize(kernel),
+        // These words serve a comparison of instruction sets of x86-64.
+        #[cfg(target_arch = "aarch64")]
+        Isa::Neon(_) => word64::Portable.vectorize(kernel),
     }
 }

@@ -105,9 +105,6 @@ impl FloatOps for EmulatedFloat {
     fn fma(self, x: Doubles, y: Doubles, z: Doubles) -> Doubles {
         fused(x, y, z)
     }
-    fn fms(self, x: Doubles, y: Doubles, z: Doubles) -> Doubles {
-        fused(x, y, z.map(|z| -z))
-    }
     fn fnma(self, x: Doubles, y: Doubles, z: Doubles) -> Doubles {
         fused(x.map(|x| -x), y, z)
     }
