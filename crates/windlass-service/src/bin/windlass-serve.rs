@@ -12,6 +12,7 @@ use mimalloc::MiMalloc;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
+use windlass_service::client::Remote;
 use windlass_service::limits::Limits;
 use windlass_service::routes::application;
 use windlass_service::server;
@@ -28,7 +29,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 struct Args {
     /// The directory of the prepared table. When it changes or is replaced, the service serves the
     /// new version.
-    #[arg(long, value_name = "DIR", required_unless_present = "new_token")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["new_token", "health"])]
     table: Option<PathBuf>,
     /// The address and port to listen on. Port 0 takes a free port.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8765")]
@@ -54,6 +55,10 @@ struct Args {
     /// --quota if that is given.
     #[arg(long, value_name = "NAME", requires = "tokens", conflicts_with = "table")]
     new_token: Option<String>,
+    /// Serve nothing. Ask the service at this address whether it runs: exit code 0 if it does, 2 if not. For
+    /// health checks of containers.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["table", "new_token"])]
+    health: Option<String>,
     /// Portions of rows that each client may ask for in a minute [default: no limit]. Clients are
     /// distinguished by token, certificate or address. A row counts as many portions as the longest
     /// row of the table has, which is one unless `windlass table plan` prints "long rows". With
@@ -220,11 +225,26 @@ fn main() -> ExitCode {
             Err(error) => failed(&error),
         };
     }
+    if let Some(address) = &args.health {
+        return match check_health(address) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error),
+        };
+    }
     let _log = args.start_log();
     match run(&args, &setup) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => failed(&"some connections were not answered in time and are closed"),
         Err(error) => failed(&error),
+    }
+}
+
+/// Whether a service at an address answers that it runs.
+fn check_health(address: &str) -> Result<(), String> {
+    let remote = Remote::new(address, None, Duration::from_secs(5)).map_err(|error| error.to_string())?;
+    match remote.get("/health").map_err(|error| error.to_string())?.status {
+        200 => Ok(()),
+        status => Err(format!("{address} answers with status {status}: is it a service of Windlass?")),
     }
 }
 

@@ -37,6 +37,23 @@ fn what_is_under_way_is_answered_before_the_end() {
 }
 
 #[test]
+fn a_health_check_tells_a_service_that_runs_from_one_that_is_gone() {
+    let mut service = Running::small("");
+    let check = |address: &str| {
+        let ended = Command::new(env!("CARGO_BIN_EXE_windlass-serve")).args(["--health", address]).output().unwrap();
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    };
+    let address = service.address.clone();
+    assert_eq!(check(&address), (Some(0), String::new()));
+    let (code, told) = check(&format!("{address}/elsewhere"));
+    assert!(code == Some(2) && told.contains("status 404"), "{told}");
+    service.child.kill().unwrap();
+    service.child.wait().unwrap();
+    let (code, told) = check(&address);
+    assert!(code == Some(2) && told.starts_with("error: "), "{told}");
+}
+
+#[test]
 fn what_cannot_be_served_is_refused_at_once() {
     let dir = tempfile::tempdir().unwrap();
     for (arguments, part) in [
