@@ -8,13 +8,15 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly constant-time fuzz audit sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly constant-time fuzz audit sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
 	@echo "make test      format, lints, tests, documentation, of Rust and of Python"
 	@echo "make prose     spelling and forbidden phrases (in make lint too)"
 	@echo "make wheel     the Python package as a file, for any Linux since 2018"
+	@echo "make packages  what a release consists of, built and checked; publishes nothing"
+	@echo "make arm       tests of kernels, rings and files for 64-bit ARM, under emulation"
 	@echo "make bench     the standard benchmark (not a test)"
 	@echo "make site      the documentation as a site, in target/site/html"
 	@echo "make nightly   slow full-size runs, constant-time and fuzz"
@@ -114,6 +116,23 @@ python: setup $(VENV)/made
 wheel: setup $(VENV)/made
 	$(IN_VENV) pip install --quiet --disable-pip-version-check ziglang
 	$(IN_VENV) maturin build --release --locked --zig --compatibility manylinux_2_28 --out target/wheels
+
+# Crates, source distribution, wheel in empty environments, container.
+packages: setup
+	$(PYTHON) tools/packages.py $(CHECKS)
+
+# 64-bit ARM: kernels and rings, files that x86-64 wrote, a toy bootstrapping. Needs Debian's gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user-static.
+ARM = aarch64-unknown-linux-gnu
+arm: export CARGO_INCREMENTAL = 0
+arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
+arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64-static -L /usr/aarch64-linux-gnu
+arm: setup
+	@for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do \
+	    command -v $$program >/dev/null || { echo "$$program is missing: nothing was tested for ARM (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)"; exit 0; } \
+	done; \
+	rustup target add $(ARM) && \
+	$(CARGO) test --locked --target $(ARM) -p windlass-features -p windlass-kernels -p windlass-ring --lib --tests && \
+	$(CARGO) test --locked --target $(ARM) -p windlass-features -p windlass --test suite -- golden keys_come_back_and_work
 
 bench: setup
 	$(CARGO) build --release --locked --package windlass-cli

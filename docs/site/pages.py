@@ -14,6 +14,7 @@ OUTSIDE = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CHANGELOG.md": "project/changelog.md",
     "CONTRIBUTING.md": "project/contributing.md",
+    "RELEASING.md": "project/releasing.md",
     "SECURITY.md": "project/security.md",
     "data/README.md": "project/data.md",
     "data/security/README.md": "project/data-security.md",
