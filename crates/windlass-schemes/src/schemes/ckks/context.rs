@@ -11,6 +11,7 @@ use windlass_rlwe::{
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
+use super::wide::Wide;
 use crate::error::{Error, Result};
 use crate::file_sizes::packed_len;
 
@@ -19,7 +20,9 @@ use crate::file_sizes::packed_len;
 pub struct CkksSpec {
     /// Ring dimension n, a power of two; there are up to n/2 slots.
     pub n: usize,
-    /// log2 of the scale Δ: 25 to 50.
+    /// log2 of the scale Δ: 25 to 150. A rescaling drops one prime up to 50 bits, and as few primes as
+    /// have so many bits together above ([`Self::dropped_prime_bits`]). Values of more than 53 bits are
+    /// [`Wide`].
     pub scale_bits: u32,
     /// The number of rescalings.
     pub depth: usize,
@@ -50,9 +53,15 @@ pub struct RefreshLevel {
     pub scale_bits: Option<u32>,
 }
 
-/// Scales are the size of primes.
-const SCALE_BITS: Limits =
-    Limits { least: Some(Number::Natural(25)), most: Some(Number::Natural(50)), note: "the sizes of primes" };
+/// Scales are the size of primes, or of three of them.
+const SCALE_BITS: Limits = Limits {
+    least: Some(Number::Natural(25)),
+    most: Some(Number::Natural(150)),
+    note: "the sizes of one to three primes",
+};
+
+/// The size of the largest primes.
+const MOST_PRIME_BITS: u32 = 50;
 
 /// The most primes that a rescaling drops.
 const MOST_DROPPED: usize = 4;
@@ -84,7 +93,8 @@ impl CkksSpec {
         Limits::between(1, 1 << (LOG_DIMENSIONS.end() - 1)).check("slots", slots)?;
         let base = scale_bits + value_bits + 1;
         let base_prime_bits = vec![base.div_ceil(base.div_ceil(50)).max(25); base.div_ceil(50) as usize];
-        let primes = depth + base_prime_bits.len();
+        let dropped = split_bits(scale_bits);
+        let primes = depth * dropped.len() + base_prime_bits.len();
         let mut reason = String::from("no ring dimension was tried");
         for log_n in LOG_DIMENSIONS {
             let n = 1usize << log_n;
@@ -97,7 +107,11 @@ impl CkksSpec {
                     scale_bits,
                     depth,
                     base_prime_bits: base_prime_bits.clone(),
-                    special_prime_bits: special_for(&base_prime_bits, scale_bits, primes.div_ceil(digits)),
+                    special_prime_bits: special_for(
+                        &base_prime_bits,
+                        dropped[dropped.len() - 1],
+                        primes.div_ceil(digits),
+                    ),
                     digits,
                     secret: SecretDistribution::Ternary,
                     assurance: Assurance::Secure,
@@ -159,6 +173,16 @@ impl CkksSpec {
         Ok(limits.check("the size of the base primes in bits", base)?)
     }
 
+    /// Sizes in bits of the primes that a rescaling from a caller's level drops together: those of the scale.
+    pub fn dropped_prime_bits(&self) -> Vec<u32> {
+        split_bits(self.scale_bits)
+    }
+
+    /// The number of primes of a fresh ciphertext.
+    fn top_level(&self) -> usize {
+        self.base_prime_bits.len() + self.depth * split_bits(self.scale_bits).len()
+    }
+
     /// The parameters of the layer below, validated: those of every context of this specification.
     /// Levels of a refresh drop primes of different sizes. Digits of key switches are then made by
     /// size, which [`Self::to_rlwe`] cannot say.
@@ -175,7 +199,7 @@ impl CkksSpec {
     /// Sizes of keys and ciphertexts under the parameters of [`Self::to_params`]. Ciphertexts are those of
     /// callers, below the levels of a refresh.
     pub fn key_sizes(&self, params: &RlweParams) -> KeySizes {
-        let (n, callers) = (params.n(), &params.q_primes()[..self.base_prime_bits.len() + self.depth]);
+        let (n, callers) = (params.n(), &params.q_primes()[..self.top_level()]);
         let packed: u64 = callers.iter().map(|q| packed_len(n, q.value()) as u64).sum();
         KeySizes {
             ciphertext_memory: 2 * 8 * (callers.len() * n) as u64,
@@ -188,7 +212,7 @@ impl CkksSpec {
     /// What the layer below makes parameters of; [`Self::to_params`] makes them.
     pub fn to_rlwe(&self) -> RlweSpec {
         let mut q_prime_bits = self.base_prime_bits.clone();
-        q_prime_bits.extend(std::iter::repeat_n(self.scale_bits, self.depth));
+        q_prime_bits.extend(std::iter::repeat_n(self.dropped_prime_bits(), self.depth).flatten());
         q_prime_bits.extend(self.refresh_levels.iter().flat_map(|level| &level.prime_bits));
         RlweSpec {
             m: 2 * self.n as u64,
@@ -202,10 +226,17 @@ impl CkksSpec {
     }
 }
 
-/// Special primes whose product exceeds any digit of `group` primes by ten bits.
-fn special_for(base: &[u32], scale_bits: u32, group: usize) -> Vec<u32> {
-    let digit: u32 = base.iter().copied().chain(std::iter::repeat(scale_bits)).take(group).sum::<u32>();
-    let needed = (digit + 10).max(scale_bits * group as u32 + 10);
+/// Sizes of as few primes as possible with so many bits together, the largest last.
+fn split_bits(bits: u32) -> Vec<u32> {
+    let count = bits.div_ceil(MOST_PRIME_BITS).max(1);
+    (0..count).map(|k| bits * (k + 1) / count - bits * k / count).collect()
+}
+
+/// Special primes whose product exceeds any digit of `group` primes, of so many bits above the base, by ten
+/// bits.
+fn special_for(base: &[u32], prime_bits: u32, group: usize) -> Vec<u32> {
+    let digit: u32 = base.iter().copied().chain(std::iter::repeat(prime_bits)).take(group).sum::<u32>();
+    let needed = (digit + 10).max(prime_bits * group as u32 + 10);
     let count = needed.div_ceil(50);
     vec![needed.div_ceil(count).clamp(25, 50); count as usize]
 }
@@ -213,7 +244,8 @@ fn special_for(base: &[u32], scale_bits: u32, group: usize) -> Vec<u32> {
 /// The data that all CKKS keys, plaintexts and ciphertexts of one parameter set share.
 ///
 /// *Level* l is the number of primes. Every level has one scale: Δ_B = 2^scale_bits at the lowest
-/// level B, and `Δ_l = √(Δ_{l−1}·q_l)` above, where a rescaling from level l drops q_l. A product
+/// level B, and `Δ_l = √(Δ_{l−1}·q_l)` above, where a rescaling from level l drops q_l, the product of one
+/// to three primes. A product
 /// of two ciphertexts at level l has scale Δ_l², and after its rescaling exactly Δ_{l−1}. So scales
 /// never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
 ///
@@ -239,8 +271,10 @@ struct Rung {
     level: usize,
     /// Δ_l.
     scale: f64,
+    /// Δ_l to some 100 bits.
+    wide_scale: Wide,
     /// The product of the primes that a rescaling drops; 1 at the base.
-    dropped: f64,
+    dropped: Wide,
     /// Whether ciphertexts are multiplied by constants only.
     constants_only: bool,
 }
@@ -297,7 +331,7 @@ impl CkksContext {
 
     /// The level of a fresh ciphertext: the highest that callers use.
     pub fn top_level(&self) -> usize {
-        self.base_level() + self.spec.depth
+        self.spec.top_level()
     }
 
     /// The highest level of all: that of a raised ciphertext in a refresh.
@@ -314,6 +348,13 @@ impl CkksContext {
     /// The levels that a caller's ciphertext can have.
     pub(crate) fn levels(&self) -> Limits {
         Limits::between(self.base_level(), self.top_level())
+    }
+
+    /// # Errors
+    /// [`Error::OutOfRange`] for a level that no ciphertext of a caller has.
+    pub(crate) fn check_level_of_callers(&self, level: usize) -> Result<()> {
+        self.levels().check("level", level)?;
+        self.check_level(level)
     }
 
     /// # Errors
@@ -359,8 +400,13 @@ impl CkksContext {
         self.rung(level).scale
     }
 
+    /// As [`Self::scale`], to some 100 bits.
+    pub(crate) fn wide_scale(&self, level: usize) -> Wide {
+        self.rung(level).wide_scale
+    }
+
     /// The product of the primes that a rescaling from a level drops. Panics as [`Self::scale`].
-    pub(crate) fn dropped(&self, level: usize) -> f64 {
+    pub(crate) fn dropped(&self, level: usize) -> Wide {
         self.rung(level).dropped
     }
 
@@ -370,9 +416,27 @@ impl CkksContext {
     pub fn constant_scale(&self, level: usize) -> f64 {
         match self.level_below(level) {
             Some(below) if self.rung(level).constants_only => {
-                self.scale(below) * self.dropped(level) / self.scale(level)
+                self.scale(below) * self.dropped(level).high() / self.scale(level)
             }
             _ => self.scale(level),
+        }
+    }
+
+    /// As [`Self::constant_scale`], to some 100 bits.
+    pub(crate) fn wide_constant_scale(&self, level: usize) -> Wide {
+        match self.level_below(level) {
+            Some(below) if self.rung(level).constants_only => {
+                self.wide_scale(below) * self.dropped(level) / self.wide_scale(level)
+            }
+            _ => self.wide_scale(level),
+        }
+    }
+
+    /// As [`Self::scale_of`], to some 100 bits.
+    pub(crate) fn wide_scale_of(&self, level: usize, degree: i32) -> Wide {
+        match degree {
+            1 => self.wide_scale(level),
+            _ => self.wide_scale(level) * self.wide_constant_scale(level),
         }
     }
 
@@ -464,16 +528,20 @@ impl CkksContext {
 /// All levels with their scales, for primes of given values.
 fn ladder(spec: &CkksSpec, prime: &dyn Fn(usize) -> f64) -> Vec<Rung> {
     let mut level = spec.base_prime_bits.len();
-    let base = Rung { level, scale: (spec.scale_bits as f64).exp2(), dropped: 1.0, constants_only: false };
+    let scale = (spec.scale_bits as f64).exp2();
+    let base = Rung { level, scale, wide_scale: scale.into(), dropped: Wide::ONE, constants_only: false };
     let mut ladder = vec![base];
-    let own = std::iter::repeat_n((1, None), spec.depth);
+    let own = std::iter::repeat_n((spec.dropped_prime_bits().len(), None), spec.depth);
     let above = spec.refresh_levels.iter().map(|level| (level.prime_bits.len(), level.scale_bits));
     for (primes, stated) in own.chain(above) {
-        let dropped: f64 = (level..level + primes).map(prime).product();
+        let below = &ladder[ladder.len() - 1];
+        let dropped = (level..level + primes).map(|index| Wide::from(prime(index))).fold(Wide::ONE, |x, q| x * q);
         level += primes;
-        let by_products = (ladder[ladder.len() - 1].scale * dropped).sqrt();
-        let scale = stated.map_or(by_products, |bits| (bits as f64).exp2());
-        ladder.push(Rung { level, scale, dropped, constants_only: stated.is_some() });
+        let stated = stated.map(|bits| (bits as f64).exp2());
+        // Files compare the doubles, which are those of the recursion in doubles.
+        let scale = stated.unwrap_or_else(|| (below.scale * dropped.high()).sqrt());
+        let wide_scale = stated.map_or_else(|| (below.wide_scale * dropped).sqrt(), Wide::from);
+        ladder.push(Rung { level, scale, wide_scale, dropped, constants_only: stated.is_some() });
     }
     ladder
 }

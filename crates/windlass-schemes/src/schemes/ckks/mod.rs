@@ -30,6 +30,7 @@ mod refreshing;
 mod slot_error;
 mod slot_errors;
 mod text;
+mod wide;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
@@ -52,3 +53,4 @@ pub use raised::Stated;
 pub use slot_errors::SlotErrors;
 #[doc(hidden)]
 pub use text::{VersionedText, assurance_in_words, assurance_of};
+pub use wide::{Wide, WideComplex};
