@@ -364,7 +364,7 @@ impl CkksContext {
             return Ok(());
         }
         self.levels().check("level", level)?;
-        Ok(Limits::only("a number of primes that rescalings leave").check("level", level)?)
+        Err(Limits::only("a number of primes that rescalings leave").refuse("level", level).into())
     }
 
     /// Whether a ciphertext can have so many primes.

@@ -31,6 +31,8 @@ mod slot_error;
 mod slot_errors;
 mod text;
 mod wide;
+#[cfg(test)]
+mod wide_tests;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
