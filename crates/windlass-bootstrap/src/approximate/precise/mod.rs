@@ -20,12 +20,18 @@
 //! The derivation is in `docs/design/0036-more-bits-than-one-pass.md`.
 
 mod bound;
+mod keys;
+mod listing;
 mod plan;
+mod planner;
+mod presets;
 mod refresher;
 mod spec;
 
 pub use bound::PassBits;
 pub use plan::PreciseRefreshPlan;
+pub use planner::PreciseRefreshRequirements;
+pub use presets::precise_refresh_preset_names;
 pub use refresher::PreciseRefresher;
 pub use spec::PreciseRefreshSpec;
 

@@ -8,7 +8,6 @@ use windlass_schemes::schemes::ckks::CkksContext;
 use super::bound::{Bounds, PassBits};
 use super::spec::PreciseRefreshSpec;
 use crate::approximate::{PassShape, RefreshPlan};
-use crate::estimate::KeyBytes;
 
 /// A refresh of CKKS ciphertexts by several passes: see [`super`].
 ///
@@ -70,7 +69,7 @@ impl PreciseRefreshPlan {
         &self.pass
     }
 
-    /// The most bits of the largest slot that the error of a refresh leaves, pass by pass.
+    /// What is right of a message after each pass.
     pub fn bits(&self) -> &[PassBits] {
         self.bounds.bits()
     }
@@ -80,9 +79,9 @@ impl PreciseRefreshPlan {
         self.bounds.most()
     }
 
-    /// Sizes of all keys.
-    pub fn key_bytes(&self) -> KeyBytes {
-        self.pass.key_bytes()
+    /// −log2 of the stated deviation of a slot from a whole refresh, for numbers of absolute value 1.
+    pub fn precision_bits(&self) -> f64 {
+        self.bits().last().map_or(0.0, |bits| bits.mean)
     }
 
     pub(super) fn bounds(&self) -> &Bounds {

@@ -1,0 +1,45 @@
+//! Named sets.
+
+use windlass_rlwe::Assurance;
+use windlass_schemes::error::Result;
+use windlass_schemes::names::unknown;
+
+use super::plan::PreciseRefreshPlan;
+use super::spec::PreciseRefreshSpec;
+
+/// A set with its name: ring dimension, slots, passes and bits of each, rescalings.
+struct Preset {
+    name: &'static str,
+    ring: (usize, usize),
+    passes: (usize, u32),
+    depth: usize,
+    is_secure: bool,
+}
+
+/// All sets, the toy first.
+const PRESETS: &[Preset] = &[
+    Preset { name: "insecure_toy_precise_1024", ring: (1 << 10, 1 << 9), passes: (3, 26), depth: 2, is_secure: false },
+    Preset { name: "precise_n65536", ring: (1 << 16, 1 << 15), passes: (3, 26), depth: 3, is_secure: true },
+];
+
+/// The names that [`PreciseRefreshPlan::preset`] knows.
+pub fn precise_refresh_preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|preset| preset.name)
+}
+
+impl PreciseRefreshPlan {
+    /// The plan of a named set; [`precise_refresh_preset_names`] lists the names.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::UnknownName`] for another name.
+    pub fn preset(name: &str) -> Result<Self> {
+        let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else {
+            return Err(unknown(precise_refresh_preset_names(), name, "refresh of several passes"));
+        };
+        let assurance = match preset.is_secure {
+            true => Assurance::Secure,
+            false => Assurance::Insecure { name: name.into() },
+        };
+        Self::of_shape(&PreciseRefreshSpec::new(preset.ring, preset.passes, preset.depth, assurance)?)
+    }
+}
