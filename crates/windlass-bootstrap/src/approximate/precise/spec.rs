@@ -23,8 +23,9 @@ pub struct PreciseRefreshSpec {
     pub refresh: RefreshSpec,
 }
 
-/// The sizes of primes that a pass may add.
-pub(super) const PASS_BITS: std::ops::RangeInclusive<u32> = 25..=30;
+/// The sizes of primes that a pass may add. From 29 bits on a pass has errors that its plan counts too low by
+/// a bit or so (`docs/design/0036-more-bits-than-one-pass.md`).
+pub(super) const PASS_BITS: std::ops::RangeInclusive<u32> = 25..=28;
 
 /// More passes than [`windlass_schemes::schemes::ckks::Wide`] numbers have bits for.
 pub(super) const MOST_PASSES: usize = 4;
@@ -69,7 +70,9 @@ impl PreciseRefreshSpec {
             assurance,
         };
         let refresh = chain.refresh()?;
-        let scale_bits = scale_bits + (passes as u32 - 1) * pass_bits;
+        // Primes are a little below powers of two: with one bit less, numbers of absolute value 1 fit for certain.
+        let room = u32::from(passes > 1);
+        let scale_bits = scale_bits + (passes as u32 - 1) * pass_bits - room;
         Ok(Self { passes, pass_bits, scale_bits, depth, refresh })
     }
 

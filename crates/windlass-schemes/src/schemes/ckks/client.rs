@@ -253,6 +253,9 @@ impl Decryptor {
 
     /// The slots of the ciphertext, with their errors.
     ///
+    /// The doubles themselves are off by up to 2^−49 of the largest slot. Only ciphertexts of wide values
+    /// state smaller errors ([`Self::decrypt_wide`]).
+    ///
     /// **Warning.** The errors depend on the secret key. Before the key's owner shares decrypted
     /// values, they must go through [`Self::decrypt_public`].
     ///

@@ -53,8 +53,12 @@ pub struct RefreshLevel {
     pub scale_bits: Option<u32>,
 }
 
-/// Scales are the size of primes, or of three of them.
-const SCALE_BITS: Limits = Limits {
+/// Scales of values that are doubles.
+const SCALE_BITS: Limits =
+    Limits { least: Some(Number::Natural(25)), most: Some(Number::Natural(50)), note: "the sizes of primes" };
+
+/// All scales.
+const WIDE_SCALE_BITS: Limits = Limits {
     least: Some(Number::Natural(25)),
     most: Some(Number::Natural(150)),
     note: "the sizes of one to three primes",
@@ -88,6 +92,15 @@ impl CkksSpec {
     /// ring of the tables does.
     pub fn secure(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
         SCALE_BITS.check("scale_bits", scale_bits)?;
+        Self::secure_wide(depth, scale_bits, value_bits, slots)
+    }
+
+    /// As [`Self::secure`], at scales of up to 150 bits, for [`Wide`] values.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn secure_wide(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
+        WIDE_SCALE_BITS.check("scale_bits", scale_bits)?;
         Limits::at_most(MAX_DEPTH).check("depth", depth)?;
         Limits::between(1, MAX_VALUE_BITS).check("value_bits", value_bits)?;
         Limits::between(1, 1 << (LOG_DIMENSIONS.end() - 1)).check("slots", slots)?;
@@ -159,7 +172,7 @@ impl CkksSpec {
         if !self.n.is_power_of_two() {
             return Err(dimension.refuse("the ring dimension", self.n).into());
         }
-        SCALE_BITS.check("the scale in bits", self.scale_bits)?;
+        WIDE_SCALE_BITS.check("the scale in bits", self.scale_bits)?;
         Limits::at_most(MAX_DEPTH).check("the number of rescalings", self.depth)?;
         for level in &self.refresh_levels {
             Limits::between(1, MOST_DROPPED).check("the primes that a rescaling drops", level.prime_bits.len())?;

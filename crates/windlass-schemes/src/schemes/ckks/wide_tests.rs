@@ -172,7 +172,9 @@ fn values_and_scales_out_of_range_are_refused() {
 /// The smallest secure sets for large scales have levels of two primes.
 #[test]
 fn secure_sets_have_scales_above_fifty_bits() {
-    let spec = CkksSpec::secure(3, 75, 8, 1000).unwrap();
+    let refused = CkksSpec::secure(3, 75, 8, 1000);
+    assert!(matches!(refused, Err(Error::OutOfRange { .. })), "{refused:?}");
+    let spec = CkksSpec::secure_wide(3, 75, 8, 1000).unwrap();
     assert_eq!(spec.dropped_prime_bits(), [37, 38]);
     let context = CkksContext::new(&spec).unwrap();
     assert_eq!(context.top_level(), spec.base_prime_bits.len() + 6);
