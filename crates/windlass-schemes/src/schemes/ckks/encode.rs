@@ -172,8 +172,14 @@ impl CkksContext {
     ///
     /// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
     fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
-        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
         let largest = coefficients.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        self.rounded_below(coefficients, largest, basis)
+    }
+
+    /// As [`Self::rounded`], for coefficients of at most `largest`: of them no time or memory access depends on
+    /// anything else.
+    fn rounded_below(&self, coefficients: &[f64], largest: f64, basis: &Basis) -> Poly<Eval> {
+        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
         let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
         let (ring, mut word) = (self.rlwe().ring(), Zeroizing::new(vec![0i64; n]));
         // By Horner's rule from the highest word down.
@@ -216,7 +222,7 @@ impl CkksContext {
     pub(crate) fn centred_wide(&self, phase: &Poly<Eval>, bits: f64) -> Zeroizing<Vec<Wide>> {
         let high = self.centred(phase, bits);
         let mut left = phase.clone();
-        let mut taken = self.rounded(&high, phase.basis());
+        let mut taken = self.rounded_below(&high, (bits + 1.0).exp2(), phase.basis());
         left.sub_assign(&taken);
         taken.zeroize();
         // A double above 2^53 is an integer, and below that none is off.
