@@ -71,28 +71,48 @@ impl Candidates {
     fn plan(&self) -> Result<std::result::Result<PreciseRefreshPlan, String>> {
         let mut lack = format!("n = {}: {MOST_PASSES} passes state too few bits", self.n);
         for passes in 1..=MOST_PASSES {
-            for pass_bits in PASS_BITS.filter(|&bits| self.is_near(passes, bits)) {
-                let shape = (passes, pass_bits);
-                let spec = PreciseRefreshSpec::new((self.n, self.slots), shape, self.depth, Assurance::Secure)?;
-                match PreciseRefreshPlan::of_shape(&spec) {
-                    Ok(plan) if plan.precision_bits() >= self.precision_bits => return Ok(Ok(plan)),
-                    Ok(plan) => {
-                        let stated = plan.precision_bits();
-                        lack = format!("n = {}: {passes} passes of {pass_bits} bits state {stated:.1} bits", self.n);
-                    }
-                    Err(Error::NoParameters { reason }) => lack = reason,
-                    Err(error) => return Err(error),
+            for pass_bits in PASS_BITS.filter(|&bits| self.is_near((passes, bits))) {
+                match self.of_passes((passes, pass_bits))? {
+                    Ok(plan) => return Ok(Ok(plan)),
+                    Err(reason) => lack = reason,
                 }
             }
         }
         Ok(Err(lack))
     }
 
-    /// Whether so many passes may state the precision, and do not state it by far: a deviation is some 7 bits
-    /// below the bound that a pass gains, and that of a slot larger than that of a coefficient.
-    fn is_near(&self, passes: usize, pass_bits: u32) -> bool {
-        let stated = passes as f64 * f64::from(pass_bits) + 7.0 - (2.0 * self.slots as f64).log2() / 2.0;
-        let least = PASS_BITS.start() == &pass_bits;
-        stated >= self.precision_bits - 1.0 && (least || stated <= self.precision_bits + 2.0)
+    /// A plan with such passes, whose scale has few bits more than the precision needs: products drop as many
+    /// bits as the scale has. Or what it lacks.
+    fn of_passes(&self, passes: (usize, u32)) -> Result<std::result::Result<PreciseRefreshPlan, String>> {
+        let spec = PreciseRefreshSpec::new((self.n, self.slots), passes, self.depth, Assurance::Secure)?;
+        let most = spec.scale_bits - spec.refresh.scale_bits;
+        let spare = (self.expected(passes) - 1.0 - self.precision_bits).max(0.0) as u32;
+        let mut lack = String::new();
+        for less in [spare.min(most), spare.saturating_sub(2).min(most)] {
+            let spec = PreciseRefreshSpec { scale_bits: spec.scale_bits - less, ..spec.clone() };
+            match PreciseRefreshPlan::of_shape(&spec) {
+                Ok(plan) if plan.precision_bits() >= self.precision_bits => return Ok(Ok(plan)),
+                Ok(plan) => {
+                    let (stated, (count, bits)) = (plan.precision_bits(), passes);
+                    lack = format!("n = {}: {count} passes of {bits} bits state {stated:.1} bits", self.n);
+                }
+                Err(Error::NoParameters { reason }) => return Ok(Err(reason)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Err(lack))
+    }
+
+    /// Whether so many passes may state the precision, and fewer bits a pass may not.
+    fn is_near(&self, (passes, pass_bits): (usize, u32)) -> bool {
+        let expected = self.expected((passes, pass_bits));
+        let is_least = PASS_BITS.start() == &pass_bits;
+        expected >= self.precision_bits - 1.0 && (is_least || expected <= self.precision_bits + 2.0)
+    }
+
+    /// About what passes state: a deviation is some 7 bits below the bound that a pass gains, and that of a slot
+    /// larger than that of a coefficient. Scales have a bit less for numbers of absolute value 1.
+    fn expected(&self, (passes, pass_bits): (usize, u32)) -> f64 {
+        passes as f64 * f64::from(pass_bits) + 6.0 - (2.0 * self.slots as f64).log2() / 2.0
     }
 }

@@ -290,38 +290,22 @@ fn a_plan_states_its_bits_and_its_keys() {
     assert!(matches!(PreciseRefreshPlan::preset("precise"), Err(Error::UnknownName { .. })));
 }
 
-/// What secure sets have room for: printed for every number of bits.
+/// Every set with security states what it is named for, and plans are found for what is asked for.
 #[test]
 fn full_size_plans() {
     if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
         return;
     }
-    for (slots, passes) in
-        [(1 << 15, (3, 25)), (1 << 15, (3, 26)), (1 << 12, (3, 26)), (1 << 15, (2, 28)), (1 << 15, (2, 29))]
-    {
-        for depth in 1..=6 {
-            let spec = PreciseRefreshSpec::new((1 << 16, slots), passes, depth, Assurance::Secure).unwrap();
-            match PreciseRefreshPlan::of_shape(&spec) {
-                Ok(plan) => println!(
-                    "{slots} {passes:?} {depth}: {}",
-                    plan.explain().lines().take(5).collect::<Vec<_>>().join("\n")
-                ),
-                Err(error) => println!("{slots} {passes:?} {depth}: {error}"),
-            }
-        }
+    let heading = |plan: &PreciseRefreshPlan| plan.explain().lines().take(6).collect::<Vec<_>>().join("\n");
+    for (name, bits) in [("precise_n65536", 75.0), ("precise_n65536_60bits", 60.0)] {
+        let plan = PreciseRefreshPlan::preset(name).unwrap();
+        println!("{name}: {}", heading(&plan));
+        assert!(plan.precision_bits() >= bits && plan.most() >= 1.0, "{name}");
     }
-    for first in [54, 57] {
-        let mut spec = PreciseRefreshSpec::new((1 << 16, 1 << 15), (2, 28), 3, Assurance::Secure).unwrap();
-        spec.refresh.constant_bits[0] = first;
-        println!(
-            "constants of {first} bits: {:?}",
-            PreciseRefreshPlan::of_shape(&spec).map(|plan| plan.bits().to_vec())
-        );
-    }
-    for (slots, precision_bits, depth) in [(1 << 15, 60.0, 2), (4096, 70.0, 1), (1 << 15, 50.0, 3)] {
+    for (slots, precision_bits, depth) in [(1 << 15, 60.0, 5), (4096, 70.0, 1), (1 << 15, 50.0, 3)] {
         let plan = PreciseRefreshPlan::choose(&PreciseRefreshRequirements { slots, precision_bits, depth }).unwrap();
-        println!("{}", plan.explain());
-        assert!(plan.precision_bits() >= precision_bits);
+        println!("{slots} slots, {precision_bits} bits, {depth} products: {}", heading(&plan));
+        assert!(plan.precision_bits() >= precision_bits && plan.most() >= 1.0);
         assert!(plan.context().rlwe().params().security().bits >= 128.0);
     }
 }
