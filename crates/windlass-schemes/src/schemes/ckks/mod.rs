@@ -29,6 +29,7 @@ mod raised;
 mod refreshing;
 mod slot_error;
 mod slot_errors;
+mod spec;
 mod text;
 mod wide;
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub use ciphertext::Ciphertext;
 #[doc(hidden)]
 pub use ciphertext::{FiledInfo, states_most};
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
-pub use context::{CkksContext, CkksSpec, RefreshLevel};
+pub use context::CkksContext;
 pub use engine::Engine;
 #[doc(hidden)]
 pub use evaluation::{RealArithmetic, evaluated};
@@ -53,6 +54,7 @@ pub use polynomial::{Polynomial, PowerBasis};
 pub use raised::Stated;
 #[doc(hidden)]
 pub use slot_errors::SlotErrors;
+pub use spec::{CkksSpec, RefreshLevel};
 #[doc(hidden)]
 pub use text::{VersionedText, assurance_in_words, assurance_of};
 pub use wide::{Wide, WideComplex};
