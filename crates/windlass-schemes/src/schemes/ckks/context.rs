@@ -44,7 +44,9 @@ struct Rung {
     /// Δ_l to some 100 bits.
     wide_scale: Wide,
     /// The product of the primes that a rescaling drops; 1 at the base.
-    dropped: Wide,
+    dropped: f64,
+    /// The same to some 100 bits.
+    wide_dropped: Wide,
     /// Whether ciphertexts are multiplied by constants only.
     constants_only: bool,
 }
@@ -176,8 +178,8 @@ impl CkksContext {
     }
 
     /// The product of the primes that a rescaling from a level drops. Panics as [`Self::scale`].
-    pub(crate) fn dropped(&self, level: usize) -> Wide {
-        self.rung(level).dropped
+    pub(crate) fn wide_dropped(&self, level: usize) -> Wide {
+        self.rung(level).wide_dropped
     }
 
     /// κ_level, the scale of constants. At the base, where a product cannot be rescaled, Δ_level.
@@ -186,7 +188,7 @@ impl CkksContext {
     pub fn constant_scale(&self, level: usize) -> f64 {
         match self.level_below(level) {
             Some(below) if self.rung(level).constants_only => {
-                self.scale(below) * self.dropped(level).high() / self.scale(level)
+                self.scale(below) * self.rung(level).dropped / self.scale(level)
             }
             _ => self.scale(level),
         }
@@ -196,7 +198,7 @@ impl CkksContext {
     pub(crate) fn wide_constant_scale(&self, level: usize) -> Wide {
         match self.level_below(level) {
             Some(below) if self.rung(level).constants_only => {
-                self.wide_scale(below) * self.dropped(level) / self.wide_scale(level)
+                self.wide_scale(below) * self.wide_dropped(level) / self.wide_scale(level)
             }
             _ => self.wide_scale(level),
         }
@@ -299,19 +301,22 @@ impl CkksContext {
 fn ladder(spec: &CkksSpec, prime: &dyn Fn(usize) -> f64) -> Vec<Rung> {
     let mut level = spec.base_prime_bits.len();
     let scale = (spec.scale_bits as f64).exp2();
-    let base = Rung { level, scale, wide_scale: scale.into(), dropped: Wide::ONE, constants_only: false };
+    let base =
+        Rung { level, scale, wide_scale: scale.into(), dropped: 1.0, wide_dropped: Wide::ONE, constants_only: false };
     let mut ladder = vec![base];
     let own = std::iter::repeat_n((spec.dropped_prime_bits().len(), None), spec.depth);
     let above = spec.refresh_levels.iter().map(|level| (level.prime_bits.len(), level.scale_bits));
     for (primes, stated) in own.chain(above) {
         let below = &ladder[ladder.len() - 1];
-        let dropped = (level..level + primes).map(|index| Wide::from(prime(index))).fold(Wide::ONE, |x, q| x * q);
+        let primes_of_level = (level..level + primes).map(prime);
+        let wide_dropped = primes_of_level.clone().fold(Wide::ONE, |product, q| product * Wide::from(q));
+        let dropped: f64 = primes_of_level.product();
         level += primes;
         let stated = stated.map(|bits| (bits as f64).exp2());
         // Files compare the doubles, which are those of the recursion in doubles.
-        let scale = stated.unwrap_or_else(|| (below.scale * dropped.high()).sqrt());
-        let wide_scale = stated.map_or_else(|| (below.wide_scale * dropped).sqrt(), Wide::from);
-        ladder.push(Rung { level, scale, wide_scale, dropped, constants_only: stated.is_some() });
+        let scale = stated.unwrap_or_else(|| (below.scale * dropped).sqrt());
+        let wide_scale = stated.map_or_else(|| (below.wide_scale * wide_dropped).sqrt(), Wide::from);
+        ladder.push(Rung { level, scale, wide_scale, dropped, wide_dropped, constants_only: stated.is_some() });
     }
     ladder
 }

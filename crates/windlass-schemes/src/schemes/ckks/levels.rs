@@ -95,11 +95,11 @@ impl Engine {
         }
         let ratio = self.context.wide_scale(level) / self.context.wide_scale(ct.level());
         let mut from = self.context.level_above(level).expect("the ciphertext is above");
-        let mut dropped = self.context.dropped(from);
+        let mut dropped = self.context.wide_dropped(from);
         // The factor is rounded: by no more than the division rounds.
         while (ratio * dropped).high() < self.context.scale(level) / 16.0 && from < ct.level() {
             from = self.context.level_above(from).expect("the ciphertext is there or above");
-            dropped = dropped * self.context.dropped(from);
+            dropped = dropped * self.context.wide_dropped(from);
         }
         let raised = self.raised(&ct, from, ratio * dropped);
         self.divided_to("drop levels", &raised, level, raised.info.clone()).map(Cow::Owned)
