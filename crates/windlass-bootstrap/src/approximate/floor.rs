@@ -1,33 +1,46 @@
-//! Levels of exact ciphertexts below those of a refresh.
+//! Levels of other ciphertexts below those of a refresh.
 
 use windlass_schemes::schemes::ckks::{CkksContext, RefreshLevel};
 
 use super::spec::RefreshSpec;
 
-/// Levels of BGV and BFV ciphertexts between the base and the levels of a refresh
-/// ([`crate::exact_through_ckks`]).
+/// Levels between the base and the levels of a refresh: those of BGV and BFV ciphertexts
+/// ([`crate::exact_through_ckks`]), or those of CKKS ciphertexts whose scale is larger than that of the
+/// refresh ([`super::precise`]).
 ///
-/// A refresh ends at the highest of them. Its result has the phase `(q/t)·φ` for an input of phase φ
-/// at the base: q the prime of that level, t the plaintext modulus. The constants of the maps back
-/// have this factor.
+/// A refresh ends at the highest of them. Its result has the phase `factor·φ` for an input of phase φ at the
+/// base. The constants of the maps back have this factor.
 #[derive(Debug, Clone)]
-pub(crate) struct ExactFloor {
-    /// Sizes of their primes in bits, from the lowest up.
-    pub prime_bits: Vec<u32>,
-    /// t.
-    pub plaintext_modulus: u64,
+pub(crate) struct Floor {
+    /// Sizes in bits of the primes that each level has more than the one below, from the lowest up.
+    pub levels: Vec<Vec<u32>>,
+    /// By what a refresh multiplies the phase.
+    pub factor: PhaseFactor,
 }
 
-impl ExactFloor {
+/// What a phase is multiplied by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PhaseFactor {
+    /// q/t: the highest prime of the floor over the plaintext modulus.
+    LastPrimeOver(u64),
+    /// A number.
+    Number(f64),
+}
+
+impl Floor {
     /// All of them have the scale of the base.
     pub fn levels(&self, spec: &RefreshSpec) -> Vec<RefreshLevel> {
-        let level = |&bits: &u32| RefreshLevel { prime_bits: vec![bits], scale_bits: Some(spec.scale_bits) };
-        self.prime_bits.iter().map(level).collect()
+        let level = |bits: &Vec<u32>| RefreshLevel { prime_bits: bits.clone(), scale_bits: Some(spec.scale_bits) };
+        self.levels.iter().map(level).collect()
     }
 
-    /// q/t.
     pub fn factor(&self, context: &CkksContext) -> f64 {
-        let last = context.base_level() + self.prime_bits.len() - 1;
-        context.rlwe().params().q_primes()[last].value() as f64 / self.plaintext_modulus as f64
+        match self.factor {
+            PhaseFactor::LastPrimeOver(modulus) => {
+                let last = context.base_level() + self.levels.iter().map(Vec::len).sum::<usize>() - 1;
+                context.rlwe().params().q_primes()[last].value() as f64 / modulus as f64
+            }
+            PhaseFactor::Number(number) => number,
+        }
     }
 }

@@ -9,7 +9,7 @@ use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate,
 use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext};
 
-use super::floor::ExactFloor;
+use super::floor::Floor;
 use super::maps::{self, Shape};
 use super::sine::Sine;
 use super::spec::{MapOrder, RefreshSpec};
@@ -32,7 +32,7 @@ pub struct RefreshPlan {
     pub(super) to_slots: Vec<MapStage>,
     pub(super) to_coefficients: Vec<MapStage>,
     galois: BTreeMap<u64, usize>,
-    floor: Option<ExactFloor>,
+    floor: Option<Floor>,
 }
 
 impl RefreshPlan {
@@ -46,11 +46,11 @@ impl RefreshPlan {
         Self::above(spec, None)
     }
 
-    /// The plan whose levels are above those of exact ciphertexts, if there are any.
+    /// The plan whose levels are above those of other ciphertexts, if there are any.
     ///
     /// # Errors
     /// As [`Self::new`].
-    pub(crate) fn above(spec: &RefreshSpec, floor: Option<ExactFloor>) -> Result<Self> {
+    pub(crate) fn above(spec: &RefreshSpec, floor: Option<Floor>) -> Result<Self> {
         spec.check()?;
         let mut chain = spec.to_ckks();
         let below = floor.iter().flat_map(|floor| floor.levels(spec));
@@ -95,7 +95,7 @@ impl RefreshPlan {
         Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois, floor })
     }
 
-    /// By what a result is a multiple of the input's message: 1 without exact levels below.
+    /// By what a result is a multiple of the input's message: 1 without other levels below.
     pub(crate) fn result_factor(&self) -> f64 {
         self.floor.as_ref().map_or(1.0, |floor| floor.factor(&self.context))
     }

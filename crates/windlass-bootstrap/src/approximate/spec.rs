@@ -78,7 +78,7 @@ impl RefreshSpec {
     }
 
     /// Refuses what cannot work, before any work.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.check_shape()?;
         let scales = self.sine_depth() + 1;
         let exactly = Limits::between(scales, scales).with("one more than the levels of the sine");
@@ -156,7 +156,7 @@ impl RefreshSpec {
     }
 
     /// The number of slots of the ciphertexts that the sine takes.
-    pub(super) fn sine_slots(&self) -> usize {
+    pub(crate) fn sine_slots(&self) -> usize {
         if self.is_joined() { 2 * self.slots } else { self.slots }
     }
 

@@ -22,7 +22,6 @@
 //!
 //! The derivation is in `docs/design/0035-exact-plaintexts-through-ckks.md`.
 
-mod bound;
 mod compare;
 mod keys;
 mod listing;

@@ -8,9 +8,8 @@ use windlass_rlwe::{Bound, Context, NoiseModel};
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::{Ciphertext, products_left};
 
-use super::bound::PassError;
-use super::spec::{ExactRefreshSpec, FAILURE_BITS};
-use crate::approximate::RefreshPlan;
+use super::spec::ExactRefreshSpec;
+use crate::approximate::{FAILURE_BITS, PassError, RefreshPlan, rounding};
 
 /// A refresh of BGV and BFV ciphertexts through CKKS: see [`super`].
 ///
@@ -46,7 +45,9 @@ impl ExactRefreshPlan {
             2 => SlotRing::of_coefficients(m, spec.exponent, Isa::best())?,
             prime => SlotRing::new(m, prime, spec.exponent, Isa::best())?,
         };
-        let error = PassError::new(spec, &ckks)?;
+        // A modulus switch adds t roundings to a coefficient of ε.
+        let of_a_switch = spec.plaintext_modulus() as f64 * rounding(spec.refresh.n);
+        let error = PassError::new(&ckks, of_a_switch, spec.most())?;
         let (left, result) = bounds(spec, &ckks, &error)?;
         Ok(Self { spec: spec.clone(), ckks, slot_ring: Arc::new(slot_ring), error, left, result })
     }

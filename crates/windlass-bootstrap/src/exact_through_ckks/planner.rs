@@ -1,11 +1,11 @@
 //! Parameters of a refresh through CKKS from what is asked for.
 
-use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, SecretDistribution, security};
-use windlass_schemes::error::{BootstrapError, Error, Result};
+use windlass_rlwe::{Assurance, Limits};
+use windlass_schemes::error::{Error, Result};
 
 use super::plan::ExactRefreshPlan;
-use super::spec::{ExactRefreshSpec, MOST_PASSES, PASS_BITS, rounding};
-use crate::approximate::RefreshSpec;
+use super::spec::{ExactRefreshSpec, MOST_PASSES, PASS_BITS};
+use crate::approximate::{PassShape, rounding};
 
 /// What a refresh of exact ciphertexts is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,12 +29,6 @@ impl Default for ExactRefreshRequirements {
 
 /// The ring dimensions that are tried, in this order.
 const DIMENSIONS: [usize; 2] = [1 << 15, 1 << 16];
-
-/// The weights of the ephemeral secret that are tried.
-const WEIGHTS: [u32; 3] = [28, 30, 32];
-
-/// Most digits of a key switch.
-const MOST_DIGITS: usize = 8;
 
 /// The most bits of a pass: the scales of the sine would need constants of more than the 53 bits of doubles.
 const MOST_PASS_BITS: u32 = 30;
@@ -88,30 +82,8 @@ impl ExactRefreshPlan {
     /// # Errors
     /// [`Error::NoParameters`] if the chain is too long for 128 bits of security; those of [`Self::new`].
     pub fn of_shape(spec: &ExactRefreshSpec) -> Result<Self> {
-        let is_secure = spec.refresh.assurance == Assurance::Secure;
-        let n = spec.refresh.n;
-        let most = match is_secure {
-            true => security::max_log2_qp(n, RlweParams::REQUIRED_SECURITY, SecretDistribution::Ternary)?,
-            false => f64::INFINITY,
-        };
-        let own = bits_of_chain(spec);
-        for digits in if is_secure { 1..=MOST_DIGITS } else { 5..=MOST_DIGITS } {
-            let least = own.div_ceil(digits as u32).div_ceil(50);
-            for special in [least, least + 1] {
-                if f64::from(own + 50 * special) > most {
-                    break;
-                }
-                match with_weight(spec, digits, special as usize) {
-                    Err(Error::Rlwe(RlweError::SpecialModulusTooSmall { .. })) => {}
-                    other => return other,
-                }
-            }
-        }
-        let least = own + own.div_ceil(MOST_DIGITS as u32);
-        let reason = format!(
-            "n = {n}: the chain takes {least} bits, but 128 bits of security leave {most:.0}; ask for fewer products, or a larger ring"
-        );
-        Err(Error::NoParameters { reason })
+        let shape = PassShape { refresh: &spec.refresh, chain_bits: bits_of_chain(spec) };
+        shape.with_fewest_digits(&|refresh| Self::new(&ExactRefreshSpec { refresh, ..spec.clone() }))
     }
 }
 
@@ -120,27 +92,6 @@ fn bits_of_chain(spec: &ExactRefreshSpec) -> u32 {
     let chain = spec.refresh.to_ckks();
     let levels: u32 = chain.refresh_levels.iter().flat_map(|level| &level.prime_bits).sum();
     chain.base_prime_bits.iter().sum::<u32>() + levels + spec.pass_bits * spec.passes as u32
-}
-
-/// The plan with the sparsest ephemeral secret that is secure.
-fn with_weight(spec: &ExactRefreshSpec, digits: usize, special: usize) -> Result<ExactRefreshPlan> {
-    let own = spec.refresh.ephemeral_weight;
-    let mut weights: Vec<u32> = WEIGHTS.into_iter().filter(|&weight| weight > own).collect();
-    weights.insert(0, own);
-    let (last, others) = weights.split_last().expect("there is its own");
-    let special_prime_bits = vec![50; special];
-    let of = |ephemeral_weight| {
-        let special_prime_bits = special_prime_bits.clone();
-        let refresh = RefreshSpec { digits, special_prime_bits, ephemeral_weight, ..spec.refresh.clone() };
-        ExactRefreshPlan::new(&ExactRefreshSpec { refresh, ..spec.clone() })
-    };
-    for &weight in others {
-        match of(weight) {
-            Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {}
-            other => return other,
-        }
-    }
-    of(*last)
 }
 
 /// How many bits each of so many passes has to gain; `None` if it is more than one can.

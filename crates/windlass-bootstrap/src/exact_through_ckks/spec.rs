@@ -4,7 +4,7 @@ use windlass_ring::kernels::arith;
 use windlass_rlwe::{Assurance, Limits};
 use windlass_schemes::error::{BootstrapError, Result};
 
-use crate::approximate::{ExactFloor, MapOrder, RefreshSpec};
+use crate::approximate::{Floor, MapOrder, PassChain, PhaseFactor, RefreshSpec, rounding};
 
 /// The parameters of a refresh of exact ciphertexts through CKKS.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,14 +37,8 @@ pub(super) const PASS_BITS: std::ops::RangeInclusive<u32> = 25..=40;
 /// More passes than any secure ring has primes for.
 pub(super) const MOST_PASSES: usize = 40;
 
-/// −log2 of the probability that a bound on roundings fails: 2^8 bounds together hold except with 2^−128.
-pub(super) const FAILURE_BITS: f64 = 136.0;
-
 /// The bits by which Q_B is larger than ε: the sine is off by 2^−33 of ε then, with its cube.
 const GAP_BITS: u32 = 10;
-
-/// log2 of the scale of constants before the sine.
-const FIRST_CONSTANTS: u32 = 54;
 
 impl ExactRefreshSpec {
     /// t = p^r.
@@ -78,7 +72,18 @@ impl ExactRefreshSpec {
         let size = (f64::from(pass_bits) + 5.0).max(log2_t + 6.0) + rounding(n).log2();
         let scale_bits = (size.ceil() as u32).min(50);
         let excess_bits = (size - f64::from(scale_bits)).max(0.0);
-        let refresh = Chain { n, scale_bits, excess_bits, pass_bits, log2_t, assurance }.refresh()?;
+        // Constants of the maps back are larger by the third root of q/t, each.
+        let larger = (f64::from(pass_bits) - log2_t) / 3.0;
+        let chain = PassChain {
+            n,
+            slots: n / 2,
+            scale_bits,
+            gap_bits: GAP_BITS + excess_bits.ceil() as u32,
+            gained: f64::from(pass_bits) - excess_bits,
+            larger_constants: larger,
+            assurance,
+        };
+        let refresh = chain.refresh()?;
         Ok(Self { prime, exponent, passes, pass_bits, refresh, excess_bits })
     }
 
@@ -100,8 +105,9 @@ impl ExactRefreshSpec {
         (f64::from(self.refresh.scale_bits) + self.excess_bits).exp2()
     }
 
-    pub(super) fn floor(&self) -> ExactFloor {
-        ExactFloor { prime_bits: vec![self.pass_bits; self.passes], plaintext_modulus: self.plaintext_modulus() }
+    pub(super) fn floor(&self) -> Floor {
+        let factor = PhaseFactor::LastPrimeOver(self.plaintext_modulus());
+        Floor { levels: vec![vec![self.pass_bits]; self.passes], factor }
     }
 }
 
@@ -124,66 +130,3 @@ fn check_passes(passes: usize, pass_bits: u32) -> Result<()> {
     Limits::between(1, MOST_PASSES).check("the number of passes", passes)?;
     Ok(Limits::between(*PASS_BITS.start(), *PASS_BITS.end()).check("the bits of a pass", pass_bits)?)
 }
-
-/// What no coefficient of `δ_0 + δ_1·s` exceeds, δ below a half, s ternary: except with probability
-/// 2^−136.
-///
-/// Given s it is a sum of independent numbers of mean 0: one in an interval of width 1, and for each s_k the product of
-/// s_k and one in such an interval. s has at most n non-zero coefficients, so a coefficient has at most the variance
-/// (1 + n)/12. A sum of uniform numbers has a lighter tail than a Gaussian of the same variance, whose bound is used.
-pub(super) fn rounding(n: usize) -> f64 {
-    let tail = (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * n as f64).log2())).sqrt();
-    tail * ((1.0 + n as f64) / 12.0).sqrt()
-}
-
-/// What the chain of the CKKS refresh follows from.
-struct Chain {
-    n: usize,
-    scale_bits: u32,
-    excess_bits: f64,
-    pass_bits: u32,
-    log2_t: f64,
-    assurance: Assurance,
-}
-
-impl Chain {
-    fn refresh(self) -> Result<RefreshSpec> {
-        let Self { n, scale_bits, excess_bits, pass_bits, log2_t, assurance } = self;
-        let gap_bits = GAP_BITS + excess_bits.ceil() as u32;
-        let log2_n = n.ilog2();
-        let thirds: Vec<u32> = (0..3).map(|k| (log2_n - 1) * (k + 1) / 3 - (log2_n - 1) * k / 3).collect();
-        let thirds: Vec<usize> = thirds.into_iter().map(|stages| stages as usize).collect();
-        // Constants of the maps back are larger by the third root of q/t, each.
-        let larger = (f64::from(pass_bits) - log2_t) / 3.0;
-        let last = (LAST_CONSTANTS - larger).round().clamp(40.0, 50.0) as u32;
-        let spec = RefreshSpec {
-            n,
-            slots: n / 2,
-            scale_bits,
-            depth: 0,
-            order: MapOrder::BackLast,
-            gap_bits,
-            sine_scale_bits: Vec::new(),
-            to_slots: thirds.clone(),
-            to_coefficients: thirds,
-            constant_bits: [FIRST_CONSTANTS, last],
-            doublings: 4,
-            degree: 15,
-            arcsine: true,
-            max_keys: Some(10),
-            ephemeral_weight: 28.min(n as u32 / 4),
-            ephemeral_special: (scale_bits + gap_bits + log2_n / 2 + 3).div_ceil(50) as usize,
-            // Replaced by as many as the digits need.
-            special_prime_bits: vec![50; 8],
-            digits: 1,
-            assurance,
-        };
-        // A coefficient has 1/√n of the deviation of a slot. A bound counts 72 of them, with room of 1.5 each: 108, 6.8
-        // bits, and the rest of the 8.5 is room.
-        let precision = f64::from(pass_bits) + 8.5 - f64::from(log2_n) / 2.0 - excess_bits;
-        Ok(spec.with_sine_precision(precision)?.with_few_primes())
-    }
-}
-
-/// log2 of the scale of constants after the sine, times what the constants are larger by.
-const LAST_CONSTANTS: f64 = 48.0;

@@ -7,11 +7,13 @@ use windlass_ring::{Basis, Eval, Poly, Values};
 use windlass_rlwe::switching::{self, Epilogue};
 
 use super::ciphertext::{Ciphertext, Info};
+use super::embedding::WIDE_ROUNDING;
 use super::encode::{period, residue};
 use super::engine::Engine;
 use super::error_model::ErrorModel;
 use super::magnitude::Magnitude;
 use super::slot_error::{SlotError, Source};
+use super::wide::{Wide, WideComplex};
 use crate::error::{Error, Result};
 use crate::schemes::refreshing::AutoRefresh;
 
@@ -110,6 +112,47 @@ impl Engine {
     /// As [`Self::add_plain`]; [`Error::LevelsExhausted`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         self.refreshing(&[a], |x| self.times_values(x[0], values))
+    }
+
+    /// As [`Self::add_plain`] for values of more bits than doubles have.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn add_wide(&self, a: &Ciphertext, values: &[WideComplex]) -> Result<Ciphertext> {
+        self.refreshing(&[a], |x| {
+            let a = x[0];
+            self.check("add a constant", a)?;
+            let scale = self.context.wide_scale_of(a.level(), a.info.degree);
+            let (message, factor) = self.encode_wide(a, values, scale)?;
+            let mut sum = a.clone();
+            sum.parts[0].add_assign(&message);
+            self.with_constant(sum, values.len(), factor)
+        })
+    }
+
+    /// As [`Self::multiply_plain`] for values of more bits than doubles have.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn multiply_wide(&self, a: &Ciphertext, values: &[WideComplex]) -> Result<Ciphertext> {
+        self.refreshing(&[a], |x| {
+            let a = self.rescaled(x[0])?;
+            let scale = self.context.wide_constant_scale(a.level());
+            let (poly, factor) = self.encode_wide(&a, values, scale)?;
+            self.times(&a, &poly.into(), factor)
+        })
+    }
+
+    /// As [`Self::encode_measured`], with a bound on the rounding instead of its measure.
+    fn encode_wide(&self, a: &Ciphertext, values: &[WideComplex], scale: Wide) -> Result<(Poly<Eval>, PublicValues)> {
+        self.context.check_wide_values(values, f64::INFINITY)?;
+        let doubles: Vec<Complex64> = values.iter().map(|z| z.high()).collect();
+        self.context.check_scaled(&doubles, scale.high())?;
+        let entries = if values.len() == a.slots() { a.entries() } else { values.len() };
+        let magnitude = Magnitude::measured(&doubles, entries);
+        let rounding = self.context.errors().encoding(2 * values.len()) / scale.high();
+        let poly = self.context.encode_wide(values, scale, a.parts[0].basis());
+        Ok((poly, PublicValues { magnitude, rounding: rounding + magnitude.largest() * WIDE_ROUNDING }))
     }
 
     fn times_values(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 use rand_core::RngCore;
-use windlass_ring::{Eval, Poly, norm};
+use windlass_ring::{Basis, Eval, Poly, norm};
 use windlass_rlwe::{KeyId, Limits, PublicKey, SecretKey, check_same_keys};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::{Ciphertext, Info, source_of};
 use super::context::CkksContext;
+use super::embedding::WIDE_ROUNDING;
 use super::error_model::ErrorModel;
 use super::flooding;
 use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
+use super::wide::{Wide, WideComplex};
 use crate::error::{Beyond, Error, Result};
 use crate::schemes::pairs::RlweCiphertext;
 
@@ -35,9 +37,50 @@ fn most(context: &CkksContext, level: usize) -> f64 {
     (context.room(level) - 1.0 - context.scale(level).log2()).exp2()
 }
 
+/// Values to encrypt: doubles, or of twice their precision.
+#[derive(Clone, Copy)]
+enum Values<'a> {
+    Doubles(&'a [Complex64]),
+    Wide(&'a [WideComplex]),
+}
+
+/// Relative error of encoding doubles.
+const DOUBLES: f64 = 1.0 / (1u64 << 49) as f64;
+
+impl Values<'_> {
+    fn count(self) -> usize {
+        match self {
+            Self::Doubles(values) => values.len(),
+            Self::Wide(values) => values.len(),
+        }
+    }
+
+    /// The relative error of encoding.
+    fn rounding(self) -> f64 {
+        match self {
+            Self::Doubles(_) => DOUBLES,
+            Self::Wide(_) => WIDE_ROUNDING,
+        }
+    }
+
+    fn check(self, context: &CkksContext, bound: f64) -> Result<()> {
+        match self {
+            Self::Doubles(values) => context.check_values(values, bound),
+            Self::Wide(values) => context.check_wide_values(values, bound),
+        }
+    }
+
+    fn encode(self, context: &CkksContext, level: usize, basis: &Basis) -> Poly<Eval> {
+        match self {
+            Self::Doubles(values) => context.encode(values, context.scale(level), basis),
+            Self::Wide(values) => context.encode_wide(values, context.wide_scale(level), basis),
+        }
+    }
+}
+
 fn fresh(
     (context, key): (&Arc<CkksContext>, KeyId),
-    values: &[Complex64],
+    values: Values<'_>,
     bound: f64,
     mut zero: [Poly<Eval>; 2],
     deviation: impl Fn(usize) -> f64,
@@ -52,17 +95,17 @@ fn fresh(
         let value_bits = context.spec().value_bits_for(0.0, bound);
         return Err(Error::BoundTooLarge { bound, most: limit, value_bits });
     }
-    context.check_values(values, bound)?;
+    values.check(context, bound)?;
     let scale = context.scale(level);
-    let mut message = context.encode(values, scale, zero[0].basis());
+    let mut message = values.encode(context, level, zero[0].basis());
     zero[0].add_assign(&message);
     message.zeroize();
-    let slots = values.len();
+    let slots = values.count();
     let mut own = SlotError::default();
     own.add(source_of(&zero), deviation(2 * slots) / scale);
     let deviation = deviation(context.spec().n) / scale;
     let mut info = Info { degree: 1, magnitude: Magnitude::of(slots, bound), deviation, uneven: 0.0, own };
-    info.add_certain(context.errors().encoding(2 * slots) / scale + bound * 2f64.powi(-49));
+    info.add_certain(context.errors().encoding(2 * slots) / scale + bound * values.rounding());
     Ok(Ciphertext { context: Arc::clone(context), key, parts: zero.into(), info })
 }
 
@@ -99,7 +142,20 @@ impl Encryptor {
     /// # Errors
     /// As there.
     pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
-        self.context.check_values(values, bound)?;
+        self.encrypted(Values::Doubles(values), bound, rng)
+    }
+
+    /// As [`Self::encrypt_bounded`] for values of more bits than doubles have, on contexts with scales of more
+    /// than 53 bits. [`Decryptor::decrypt_wide`] reads them.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encrypt_wide(&self, values: &[WideComplex], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
+        self.encrypted(Values::Wide(values), bound, rng)
+    }
+
+    fn encrypted(&self, values: Values<'_>, bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
+        values.check(&self.context, bound)?;
         fresh((&self.context, self.key.key_id()), values, bound, self.key.encrypt_zero(rng), |count| {
             self.context.errors().fresh_public(count)
         })
@@ -161,8 +217,32 @@ impl Decryptor {
         level: usize,
         rng: &mut impl RngCore,
     ) -> Result<(Ciphertext, [u8; 32])> {
-        self.context.levels().check("level", level)?;
-        self.context.check_values(values, bound)?;
+        self.encrypted(Values::Doubles(values), bound, level, rng)
+    }
+
+    /// As [`Self::encrypt`] for values of more bits than doubles have.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encrypt_wide(
+        &self,
+        values: &[WideComplex],
+        bound: f64,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Result<(Ciphertext, [u8; 32])> {
+        self.encrypted(Values::Wide(values), bound, level, rng)
+    }
+
+    fn encrypted(
+        &self,
+        values: Values<'_>,
+        bound: f64,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Result<(Ciphertext, [u8; 32])> {
+        self.context.check_level_of_callers(level)?;
+        values.check(&self.context, bound)?;
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let zero = self.key.encrypt_zero(level, seed, 1, rng);
@@ -172,6 +252,9 @@ impl Decryptor {
     }
 
     /// The slots of the ciphertext, with their errors.
+    ///
+    /// The doubles themselves are off by up to 2^−49 of the largest slot. Only ciphertexts of wide values
+    /// state smaller errors ([`Self::decrypt_wide`]).
     ///
     /// **Warning.** The errors depend on the secret key. Before the key's owner shares decrypted
     /// values, they must go through [`Self::decrypt_public`].
@@ -183,6 +266,25 @@ impl Decryptor {
     /// polynomial, or a value above an assumed bound).
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
         Ok(self.context.embedding().to_slots(&self.coefficients(ct)?))
+    }
+
+    /// As [`Self::decrypt`], to some 90 bits of the largest slot.
+    ///
+    /// **Warning.** The errors depend on the secret key, as there.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decrypt_wide(&self, ct: &Ciphertext) -> Result<Vec<WideComplex>> {
+        self.checked(ct)?;
+        let (needed, scale) = (ct.log2_phase(), self.context.wide_scale_of(ct.level(), ct.info.degree));
+        let mut phase = self.key.phase(&ct.parts);
+        let mut all = self.context.centred_wide(&phase, needed);
+        phase.zeroize();
+        all.iter_mut().for_each(|a| *a = *a / scale);
+        let doubles = Zeroizing::new(all.iter().map(|a| a.high()).collect::<Vec<f64>>());
+        self.check_size(ct, &doubles, &own_of(ct, &doubles))?;
+        let own: Zeroizing<Vec<Wide>> = own_of(ct, &all);
+        Ok(self.context.embedding().to_wide_slots(&own))
     }
 
     /// The real parts of the slots. As [`Self::decrypt`].
@@ -216,7 +318,9 @@ impl Decryptor {
         let mut coefficients = self.coefficients(ct)?;
         // The l2 norm of the error's coefficients is at most its canonical norm.
         let least = self.context.fresh_deviation(ct.level(), coefficients.len());
-        let error = ct.error_bound().max(ErrorModel::BOUND_FACTOR * least);
+        // Noise below the last bit of a double would hide nothing.
+        let last_bit = ct.info.magnitude.largest() * DOUBLES;
+        let error = ct.error_bound().max(ErrorModel::BOUND_FACTOR * least).max(last_bit);
         let deviation = (12.0 * decryptions as f64).sqrt() * (security_bits as f64 / 2.0).exp2() * error;
         let flooded = deviation * (coefficients.len() as f64).sqrt() * (1.0 + (ct.slots() as f64).ln()).sqrt();
         let precision_bits = -(flooded + (-ct.precision_bits()).exp2()).log2();
@@ -231,6 +335,18 @@ impl Decryptor {
 
     /// The 2s coefficients of the s slots, in units of the message.
     fn coefficients(&self, ct: &Ciphertext) -> Result<Zeroizing<Vec<f64>>> {
+        self.checked(ct)?;
+        let mut phase = self.key.phase(&ct.parts);
+        let mut all = self.context.centred(&phase, ct.log2_phase());
+        phase.zeroize();
+        all.iter_mut().for_each(|a| *a /= ct.scale());
+        let own = own_of(ct, &all);
+        self.check_size(ct, &all, &own)?;
+        Ok(own)
+    }
+
+    /// Refuses ciphertexts of another context or key, and values that may have overflowed.
+    fn checked(&self, ct: &Ciphertext) -> Result<()> {
         if !Arc::ptr_eq(&ct.context, &self.context) {
             let id = |context: &CkksContext| context.rlwe().params().id().to_string();
             return Err(Error::ContextMismatch {
@@ -244,14 +360,7 @@ impl Decryptor {
         if needed >= room {
             return Err(ct.outgrown("decrypt", needed));
         }
-        let mut phase = self.key.phase(&ct.parts);
-        let mut all = self.context.centred(&phase, needed);
-        phase.zeroize();
-        all.iter_mut().for_each(|a| *a /= ct.scale());
-        let gap = all.len() / (2 * ct.slots());
-        let own = Zeroizing::new(all.iter().step_by(gap).copied().collect::<Vec<_>>());
-        self.check_size(ct, &all, &own)?;
-        Ok(own)
+        Ok(())
     }
 
     /// Refuses a phase that is larger than the ciphertext says. Every slot is at most the stated
@@ -282,6 +391,12 @@ impl Decryptor {
             false => Err(Error::NotDecryptable { beyond: beyond(&own) }),
         }
     }
+}
+
+/// The coefficients of the subring that a ciphertext's slots live in.
+fn own_of<T: Copy + Zeroize>(ct: &Ciphertext, all: &[T]) -> Zeroizing<Vec<T>> {
+    let gap = all.len() / (2 * ct.slots());
+    Zeroizing::new(all.iter().step_by(gap).copied().collect())
 }
 
 /// Whether the square of a slot over its bound is one that the bound allows. Transforms in double

@@ -5,7 +5,13 @@
 //! a rotation by one. A vector of s slots lives in the subring of `X^{n/2s}`, so that all n/2 slots
 //! of the large ring hold it n/2s times over.
 
+use std::ops::{Add, Mul, Sub};
+use std::sync::OnceLock;
+
 use num_complex::Complex64;
+use zeroize::Zeroize;
+
+use super::wide::{self, Wide, WideComplex};
 
 /// Tables for ring dimension n and every number of slots that divides n/2.
 #[derive(Debug)]
@@ -14,6 +20,8 @@ pub(crate) struct Embedding {
     roots: Vec<Complex64>,
     /// 5^j mod 2n, `[n/2]`.
     powers: Vec<usize>,
+    /// The same roots to some 100 bits: made when they are first needed.
+    wide: OnceLock<Vec<WideComplex>>,
 }
 
 impl Embedding {
@@ -23,7 +31,7 @@ impl Embedding {
         let angle = std::f64::consts::PI / n as f64;
         let roots = (0..2 * n).map(|j| eighths(j, 2 * n, angle)).collect();
         let powers = std::iter::successors(Some(1), |&power| Some(power * 5 % (2 * n))).take(n / 2).collect();
-        Self { roots, powers }
+        Self { roots, powers, wide: OnceLock::new() }
     }
 
     /// n/2.
@@ -39,44 +47,84 @@ impl Embedding {
 
     /// The 2s real coefficients whose slots are the given ones. Cost: s/2·log2(s) complex products.
     pub(crate) fn to_coefficients(&self, slots: &[Complex64]) -> Vec<f64> {
-        let count = slots.len();
         let mut values = slots.to_vec();
-        let mut length = count;
-        while length >= 2 {
-            let (half, order) = (length / 2, 4 * length);
-            for block in values.chunks_exact_mut(length) {
-                let (low, high) = block.split_at_mut(half);
-                for ((a, b), power) in low.iter_mut().zip(high).zip(&self.powers) {
-                    let root = self.root(order - power % order, order);
-                    (*a, *b) = (*a + *b, (*a - *b) * root);
-                }
-            }
-            length = half;
-        }
-        reverse_bits(&mut values);
-        let share = 1.0 / count as f64;
+        split_up(&mut values, &self.powers, |exponent, length| self.root(exponent, length));
+        let share = 1.0 / values.len() as f64;
         values.iter().map(|z| z.re * share).chain(values.iter().map(|z| z.im * share)).collect()
     }
 
     /// The s slots of 2s real coefficients.
     pub(crate) fn to_slots(&self, coefficients: &[f64]) -> Vec<Complex64> {
-        let count = coefficients.len() / 2;
-        let (re, im) = coefficients.split_at(count);
+        let (re, im) = coefficients.split_at(coefficients.len() / 2);
         let mut values: Vec<Complex64> = re.iter().zip(im).map(|(&re, &im)| Complex64::new(re, im)).collect();
-        reverse_bits(&mut values);
-        let mut length = 2;
-        while length <= count {
-            let (half, order) = (length / 2, 4 * length);
-            for block in values.chunks_exact_mut(length) {
-                let (low, high) = block.split_at_mut(half);
-                for ((a, b), power) in low.iter_mut().zip(high).zip(&self.powers) {
-                    let moved = *b * self.root(power % order, order);
-                    (*a, *b) = (*a + moved, *a - moved);
-                }
-            }
-            length *= 2;
-        }
+        join_up(&mut values, &self.powers, |exponent, length| self.root(exponent, length));
         values
+    }
+
+    /// As [`Self::to_coefficients`], to [`WIDE_ROUNDING`] of the largest slot.
+    pub(crate) fn to_wide_coefficients(&self, slots: &[WideComplex]) -> Vec<Wide> {
+        let (mut values, roots) = (slots.to_vec(), self.wide_roots());
+        split_up(&mut values, &self.powers, |exponent, length| roots[exponent * (roots.len() / length)]);
+        let share = Wide::from(1.0 / values.len() as f64);
+        let coefficients = values.iter().map(|z| z.re * share).chain(values.iter().map(|z| z.im * share)).collect();
+        values.zeroize();
+        coefficients
+    }
+
+    /// As [`Self::to_slots`], to [`WIDE_ROUNDING`] of the largest slot.
+    pub(crate) fn to_wide_slots(&self, coefficients: &[Wide]) -> Vec<WideComplex> {
+        let ((re, im), roots) = (coefficients.split_at(coefficients.len() / 2), self.wide_roots());
+        let mut values: Vec<WideComplex> = re.iter().zip(im).map(|(&re, &im)| WideComplex { re, im }).collect();
+        join_up(&mut values, &self.powers, |exponent, length| roots[exponent * (roots.len() / length)]);
+        values
+    }
+
+    fn wide_roots(&self) -> &[WideComplex] {
+        self.wide.get_or_init(|| wide::roots(self.roots.len()))
+    }
+}
+
+/// The relative error of transforms of [`Wide`] numbers, with room: roots are off by 2^−98 and there
+/// are 16 stages at most.
+pub(crate) const WIDE_ROUNDING: f64 = 1.0 / (1u128 << 90) as f64;
+
+/// Slots to coefficients, times the number of slots: a + i·b holds two coefficients.
+fn split_up<C>(values: &mut [C], powers: &[usize], root: impl Fn(usize, usize) -> C)
+where
+    C: Copy + Add<Output = C> + Sub<Output = C> + Mul<Output = C>,
+{
+    let mut length = values.len();
+    while length >= 2 {
+        let (half, order) = (length / 2, 4 * length);
+        for block in values.chunks_exact_mut(length) {
+            let (low, high) = block.split_at_mut(half);
+            for ((a, b), power) in low.iter_mut().zip(high).zip(powers) {
+                let root = root(order - power % order, order);
+                (*a, *b) = (*a + *b, (*a - *b) * root);
+            }
+        }
+        length = half;
+    }
+    reverse_bits(values);
+}
+
+/// Coefficients to slots.
+fn join_up<C>(values: &mut [C], powers: &[usize], root: impl Fn(usize, usize) -> C)
+where
+    C: Copy + Add<Output = C> + Sub<Output = C> + Mul<Output = C>,
+{
+    reverse_bits(values);
+    let mut length = 2;
+    while length <= values.len() {
+        let (half, order) = (length / 2, 4 * length);
+        for block in values.chunks_exact_mut(length) {
+            let (low, high) = block.split_at_mut(half);
+            for ((a, b), power) in low.iter_mut().zip(high).zip(powers) {
+                let moved = *b * root(power % order, order);
+                (*a, *b) = (*a + moved, *a - moved);
+            }
+        }
+        length *= 2;
     }
 }
 
@@ -99,7 +147,7 @@ fn eighths(j: usize, full: usize, angle: f64) -> Complex64 {
     }
 }
 
-fn reverse_bits(values: &mut [Complex64]) {
+fn reverse_bits<C>(values: &mut [C]) {
     let bits = values.len().trailing_zeros();
     if bits == 0 {
         return;
@@ -150,6 +198,24 @@ mod tests {
             let back = embedding.to_slots(&embedding.to_coefficients(&slots));
             let worst = slots.iter().zip(&back).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
             assert!(worst < 2f64.powi(-49), "{worst:e}");
+        }
+    }
+
+    #[test]
+    fn wide_transforms_agree_with_doubles_and_are_exact_to_ninety_bits() {
+        let embedding = Embedding::new(1 << 12);
+        for count in [1, 2, 1 << 5, 1 << 11] {
+            let slots = sample(count);
+            let third = Wide::ONE / Wide::from(3.0);
+            let wide: Vec<WideComplex> =
+                slots.iter().map(|z| WideComplex::new(Wide::from(z.re) * third, Wide::from(z.im) * third)).collect();
+            let coefficients = embedding.to_wide_coefficients(&wide);
+            for (near, exact) in embedding.to_coefficients(&slots).iter().zip(&coefficients) {
+                assert!((near / 3.0 - exact.high()).abs() < 1e-14);
+            }
+            let back = embedding.to_wide_slots(&coefficients);
+            let worst = wide.iter().zip(&back).map(|(a, b)| (*a - *b).norm()).fold(0.0, f64::max);
+            assert!(worst < WIDE_ROUNDING / 8.0, "{count} slots: {worst:e}");
         }
     }
 }

@@ -7,6 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
+use super::wide::{Wide, WideComplex};
 use crate::error::{Error, Result};
 
 /// Coefficients are cut into words of so many bits.
@@ -39,6 +40,11 @@ pub(super) fn residue(integer: f64, q: Modulus) -> u64 {
     (0..=highest).rev().fold(0, |sum, k| q.add(q.mul(sum, base), q.reduce_i64(nth_word(integer, k))))
 }
 
+/// As [`residue`], of an integer that is a sum of two.
+pub(super) fn wide_residue(integer: Wide, q: Modulus) -> u64 {
+    q.add(residue(integer.high(), q), residue(integer.low(), q))
+}
+
 /// After how many slots, a power of two, a vector repeats.
 pub(super) fn period(values: &[Complex64]) -> usize {
     let mut period = values.len();
@@ -68,8 +74,12 @@ impl CkksContext {
     /// Refuses slot counts that do not divide n/2, and values that are not finite or above `bound`.
     #[doc(hidden)]
     pub fn check_values(&self, values: &[Complex64], bound: f64) -> Result<()> {
+        self.check_each(values.iter().copied(), bound)
+    }
+
+    fn check_each(&self, values: impl ExactSizeIterator<Item = Complex64>, bound: f64) -> Result<()> {
         self.check_slots(values.len())?;
-        for (index, z) in values.iter().enumerate() {
+        for (index, z) in values.enumerate() {
             if !z.re.is_finite() || !z.im.is_finite() {
                 return Err(Error::NotFinite { index });
             }
@@ -78,6 +88,14 @@ impl CkksContext {
             }
         }
         Ok(())
+    }
+
+    /// As [`Self::check_values`].
+    pub(crate) fn check_wide_values(&self, values: &[WideComplex], bound: f64) -> Result<()> {
+        if let Some(index) = values.iter().position(|z| !z.re.is_finite() || !z.im.is_finite()) {
+            return Err(Error::NotFinite { index });
+        }
+        self.check_each(values.iter().map(|z| z.high()), bound)
     }
 
     /// round(scale·τ^{-1}(values)) over `basis`, values. The values have been checked.
@@ -121,6 +139,27 @@ impl CkksContext {
         (Values::of_signed(self.rlwe().ring(), basis, &integers), rounding)
     }
 
+    /// As [`Self::encode`], for values and a scale of some 100 bits.
+    ///
+    /// Cost: one complex transform in [`Wide`] numbers, and two transforms for each prime.
+    pub(crate) fn encode_wide(&self, values: &[WideComplex], scale: Wide, basis: &Basis) -> Poly<Eval> {
+        let mut coefficients = self.embedding().to_wide_coefficients(values);
+        coefficients.iter_mut().for_each(|a| *a = (*a * scale).round());
+        let poly = self.rounded_wide(&coefficients, basis);
+        coefficients.zeroize();
+        poly
+    }
+
+    /// The ring element with given integers as coefficients of a subring.
+    fn rounded_wide(&self, coefficients: &[Wide], basis: &Basis) -> Poly<Eval> {
+        let part = |of: fn(Wide) -> f64| Zeroizing::new(coefficients.iter().map(|&a| of(a)).collect::<Vec<f64>>());
+        let mut poly = self.rounded(&part(Wide::high), basis);
+        let mut low = self.rounded(&part(Wide::low), basis);
+        poly.add_assign(&low);
+        low.zeroize();
+        poly
+    }
+
     /// scale·τ^{-1}(values).
     fn scaled(&self, values: &[Complex64], scale: f64) -> Vec<f64> {
         let mut coefficients = self.embedding().to_coefficients(values);
@@ -133,8 +172,14 @@ impl CkksContext {
     ///
     /// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
     fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
-        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
         let largest = coefficients.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        self.rounded_below(coefficients, largest, basis)
+    }
+
+    /// As [`Self::rounded`], for coefficients of at most `largest`: of them no time or memory access depends on
+    /// anything else.
+    fn rounded_below(&self, coefficients: &[f64], largest: f64, basis: &Basis) -> Poly<Eval> {
+        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
         let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
         let (ring, mut word) = (self.rlwe().ring(), Zeroizing::new(vec![0i64; n]));
         // By Horner's rule from the highest word down.
@@ -165,6 +210,25 @@ impl CkksContext {
         let centred = rns::centred_floats(&small);
         small.zeroize();
         centred
+    }
+}
+
+/// What [`CkksContext::centred`] is off by at most, relative to a coefficient, with room: in bits.
+const CENTRED_BITS: f64 = 45.0;
+
+impl CkksContext {
+    /// As [`Self::centred`], to some 95 bits: the doubles next to the coefficients, and those next to what is
+    /// left.
+    pub(crate) fn centred_wide(&self, phase: &Poly<Eval>, bits: f64) -> Zeroizing<Vec<Wide>> {
+        let high = self.centred(phase, bits);
+        let mut left = phase.clone();
+        let mut taken = self.rounded_below(&high, (bits + 1.0).exp2(), phase.basis());
+        left.sub_assign(&taken);
+        taken.zeroize();
+        // A double above 2^53 is an integer, and below that none is off.
+        let low = self.centred(&left, (bits - CENTRED_BITS).max(1.0));
+        left.zeroize();
+        Zeroizing::new(high.iter().zip(low.iter()).map(|(&high, &low)| Wide::sum(high, low)).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use windlass_rlwe::SecretDistribution;
 
-use super::context::{CkksSpec, RefreshLevel};
+use super::spec::{CkksSpec, RefreshLevel};
 use super::text::{VersionedText, assurance_in_words, assurance_of};
 use crate::error::Result;
 #[cfg(doc)]

@@ -8,9 +8,10 @@ use windlass_rlwe::switching::Epilogue;
 use windlass_rlwe::{Limits, check_same_keys};
 
 use super::ciphertext::{Ciphertext, Info};
-use super::encode::residue;
+use super::encode::wide_residue;
 use super::engine::Engine;
 use super::slot_error::SlotError;
+use super::wide::Wide;
 use crate::error::{Error, Result};
 
 impl Engine {
@@ -92,13 +93,13 @@ impl Engine {
         if level == ct.level() {
             return Ok(ct);
         }
-        let ratio = self.context.scale(level) / self.context.scale(ct.level());
+        let ratio = self.context.wide_scale(level) / self.context.wide_scale(ct.level());
         let mut from = self.context.level_above(level).expect("the ciphertext is above");
-        let mut dropped = self.context.dropped(from);
+        let mut dropped = self.context.wide_dropped(from);
         // The factor is rounded: by no more than the division rounds.
-        while ratio * dropped < self.context.scale(level) / 16.0 && from < ct.level() {
+        while (ratio * dropped).high() < self.context.scale(level) / 16.0 && from < ct.level() {
             from = self.context.level_above(from).expect("the ciphertext is there or above");
-            dropped *= self.context.dropped(from);
+            dropped = dropped * self.context.wide_dropped(from);
         }
         let raised = self.raised(&ct, from, ratio * dropped);
         self.divided_to("drop levels", &raised, level, raised.info.clone()).map(Cow::Owned)
@@ -107,18 +108,18 @@ impl Engine {
     /// The phase times the integer nearest to a large factor, with the primes of a level at or below: the
     /// scale is what it was meant to be up to half of one part in `factor`, which is counted as an
     /// error of the message.
-    fn raised(&self, ct: &Ciphertext, level: usize, factor: f64) -> Ciphertext {
+    fn raised(&self, ct: &Ciphertext, level: usize, factor: Wide) -> Ciphertext {
         let (integer, basis) = (factor.round(), self.context.rlwe().basis(level));
-        let times = |part: &Poly<Eval>| part.restrict_times(&basis, |q| residue(integer, q));
+        let times = |part: &Poly<Eval>| part.restrict_times(&basis, |q| wide_residue(integer, q));
         let mut out = ct.with_parts(ct.parts.iter().map(times).collect(), ct.info.clone());
-        out.info.add_certain(out.info.magnitude.largest() * (integer / factor - 1.0).abs());
+        out.info.add_certain(out.info.magnitude.largest() * ((integer - factor) / factor).high().abs());
         out
     }
 
     /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
     fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
-        let product = self.context.scale(level) * self.context.constant_scale(level);
-        let mut out = self.raised(ct, level, product / self.context.scale(ct.level()));
+        let product = self.context.wide_scale_of(level, 2);
+        let mut out = self.raised(ct, level, product / self.context.wide_scale(ct.level()));
         out.info.degree = 2;
         out
     }

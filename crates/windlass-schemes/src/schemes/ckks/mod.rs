@@ -29,14 +29,18 @@ mod raised;
 mod refreshing;
 mod slot_error;
 mod slot_errors;
+mod spec;
 mod text;
+mod wide;
+#[cfg(test)]
+mod wide_tests;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
 #[doc(hidden)]
 pub use ciphertext::{FiledInfo, states_most};
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
-pub use context::{CkksContext, CkksSpec, RefreshLevel};
+pub use context::CkksContext;
 pub use engine::Engine;
 #[doc(hidden)]
 pub use evaluation::{RealArithmetic, evaluated};
@@ -50,5 +54,7 @@ pub use polynomial::{Polynomial, PowerBasis};
 pub use raised::Stated;
 #[doc(hidden)]
 pub use slot_errors::SlotErrors;
+pub use spec::{CkksSpec, RefreshLevel};
 #[doc(hidden)]
 pub use text::{VersionedText, assurance_in_words, assurance_of};
+pub use wide::{Wide, WideComplex};

@@ -115,7 +115,7 @@ fn parameters_that_make_no_sense() {
     let refuse = |spec: CkksSpec| CkksContext::new(&spec).unwrap_err();
     for spec in [
         CkksSpec { n: 100, ..spec(256, 40, 1) },
-        CkksSpec { scale_bits: 51, ..spec(256, 40, 1) },
+        CkksSpec { scale_bits: 151, base_prime_bits: vec![50; 4], ..spec(256, 40, 1) },
         CkksSpec { scale_bits: 20, ..spec(256, 40, 1) },
         CkksSpec { base_prime_bits: vec![40], ..spec(256, 40, 1) },
     ] {

@@ -1,0 +1,66 @@
+//! The chain of a refresh that is one of several passes.
+
+use windlass_rlwe::Assurance;
+use windlass_schemes::error::Result;
+
+use super::spec::{MapOrder, RefreshSpec};
+
+/// log2 of the scale of constants before the sine.
+const FIRST_CONSTANTS: u32 = 54;
+
+/// log2 of the scale of constants after the sine, times what the constants are larger by.
+const LAST_CONSTANTS: f64 = 48.0;
+
+/// What the chain of a pass follows from: with the maps back at its end, no levels of its own, and a sine
+/// that is right for every integer.
+pub(crate) struct PassChain {
+    pub n: usize,
+    pub slots: usize,
+    pub scale_bits: u32,
+    pub gap_bits: u32,
+    /// Bits by which the error of a coefficient is to be below the scale of the base, as a bound.
+    pub gained: f64,
+    /// log2 of what each constant of the maps back is larger by.
+    pub larger_constants: f64,
+    pub assurance: Assurance,
+}
+
+impl PassChain {
+    /// Special primes and digits are placeholders.
+    ///
+    /// # Errors
+    /// Those of [`RefreshSpec::with_sine_precision`].
+    pub fn refresh(self) -> Result<RefreshSpec> {
+        let Self { n, slots, scale_bits, gap_bits, gained, larger_constants, assurance } = self;
+        let (log2_n, stages) = (n.ilog2(), slots.max(2).ilog2() as usize);
+        let maps = 3.min(stages);
+        let shares: Vec<usize> = (0..maps).map(|k| stages * (k + 1) / maps - stages * k / maps).collect();
+        let last = (LAST_CONSTANTS - larger_constants).round().clamp(40.0, 50.0) as u32;
+        let spec = RefreshSpec {
+            n,
+            slots,
+            scale_bits,
+            depth: 0,
+            order: MapOrder::BackLast,
+            gap_bits,
+            sine_scale_bits: Vec::new(),
+            to_slots: shares.clone(),
+            to_coefficients: shares,
+            constant_bits: [FIRST_CONSTANTS, last],
+            doublings: 4,
+            degree: 15,
+            arcsine: true,
+            max_keys: Some(10),
+            ephemeral_weight: 28.min(n as u32 / 4),
+            ephemeral_special: (scale_bits + gap_bits + log2_n / 2 + 3).div_ceil(50) as usize,
+            // Replaced by as many as the digits need.
+            special_prime_bits: vec![50; 8],
+            digits: 1,
+            assurance,
+        };
+        // A coefficient has 1/√n of the deviation of a slot. A bound counts 72 of them, with room of 1.5 each: 108, 6.8
+        // bits, and the rest of the 8.5 is room.
+        let precision = gained + 8.5 - (2.0 * slots as f64).log2() / 2.0;
+        Ok(spec.with_sine_precision(precision)?.with_few_primes())
+    }
+}

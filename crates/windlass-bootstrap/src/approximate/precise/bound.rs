@@ -1,0 +1,176 @@
+//! What each pass leaves of the error: bounds that do not depend on the message.
+
+use windlass_schemes::error::{Error, Result};
+use windlass_schemes::schemes::ckks::CkksContext;
+
+use super::spec::PreciseRefreshSpec;
+use crate::approximate::{PassError, RefreshPlan, SlotError, TAIL, rounding};
+
+/// What is right of a message of absolute value 1 after a pass.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PassBits {
+    /// −log2 of the deviation of a slot.
+    pub mean: f64,
+    /// −log2 of what no slot exceeds, except with negligible probability.
+    pub worst: f64,
+}
+
+/// Primes are a little below powers of two.
+const PRIMES: f64 = 1.0 + 1.0 / 1024.0;
+
+/// The bounds of all passes.
+#[derive(Debug)]
+pub(super) struct Bounds {
+    error: PassError,
+    pass: std::sync::Arc<RefreshPlan>,
+    /// Δ_B.
+    pass_scale: f64,
+    /// Δ.
+    scale: f64,
+    /// q_1, .., q_{J−1}, as doubles, in the order in which passes follow: the last of them first.
+    primes: Vec<f64>,
+    /// The rounding of both parts of a ciphertext, in slots.
+    rounding: SlotError,
+    /// In a coefficient.
+    coefficient_rounding: f64,
+    /// From the deviation of the own slots to that of all slots of the ring.
+    whole: f64,
+    bits: Vec<PassBits>,
+    /// The largest coefficient that each pass reads, in units of Δ_B.
+    largest: Vec<f64>,
+}
+
+/// The largest coefficient and the largest slot of what a pass reads.
+#[derive(Debug, Clone, Copy)]
+struct Input {
+    coefficient: f64,
+    slot: f64,
+}
+
+impl Bounds {
+    /// # Errors
+    /// [`Error::NoParameters`] if a pass gains fewer bits than its prime has.
+    pub fn new(spec: &PreciseRefreshSpec, context: &CkksContext, pass: &std::sync::Arc<RefreshPlan>) -> Result<Self> {
+        let (inner, base) = (pass.context(), pass.context().base_level());
+        let pass_scale = inner.scale(base);
+        let primes = &inner.rlwe().params().q_primes()[base..base + spec.passes - 1];
+        let refresh = &spec.refresh;
+        let slots = refresh.slots as f64;
+        // Of the part that others may have chosen, all coefficients are 1/2 at most.
+        let rounding = SlotError {
+            deviation: inner.rescaling_deviation(base, refresh.slots) * pass_scale,
+            systematic: 0.0,
+            most: 2.0 * slots / std::f64::consts::PI + 1.0,
+        };
+        let coefficient_rounding = rounding_of_any(refresh.n);
+        let mut bounds = Self {
+            error: PassError::new(pass, coefficient_rounding, pass_scale)?,
+            pass: std::sync::Arc::clone(pass),
+            pass_scale,
+            scale: context.scale(context.base_level()),
+            primes: primes.iter().rev().map(|q| q.value() as f64).collect(),
+            rounding,
+            coefficient_rounding,
+            whole: ((refresh.n / 2) as f64 / refresh.sine_slots() as f64).sqrt(),
+            bits: Vec::new(),
+            largest: Vec::new(),
+        };
+        bounds.fill(spec)?;
+        Ok(bounds)
+    }
+
+    /// Runs all passes for a message at its bound.
+    fn fill(&mut self, spec: &PreciseRefreshSpec) -> Result<()> {
+        let mut input = self.first(self.most());
+        for pass in 0..spec.passes {
+            self.largest.push(input.coefficient / self.pass_scale);
+            let error = self.slots(input);
+            let unit = self.after(pass) / self.scale;
+            let of_rounding = TAIL * self.rounding.deviation + self.rounding.most;
+            self.bits.push(PassBits {
+                mean: -(error.deviation * unit).hypot(self.rounding.deviation / self.scale).log2(),
+                worst: -(error.bound() * unit + of_rounding / self.scale).log2(),
+            });
+            if pass + 1 == spec.passes {
+                return Ok(());
+            }
+            let gained = (input.coefficient / self.coefficient(input)).log2();
+            input = self.next(pass, input);
+            if input.coefficient > self.pass_scale * PRIMES {
+                let (bits, n) = (spec.pass_bits, spec.refresh.n);
+                let reason = format!(
+                    "n = {n}: a pass gains {gained:.1} bits, too few beside the roundings for its prime of {bits} bits; choose larger scales of the sine, or smaller primes"
+                );
+                return Err(Error::NoParameters { reason });
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest bound on messages: what a first pass reads is at most Δ_B.
+    pub fn most(&self) -> f64 {
+        self.pass_scale * self.after(0) / self.scale * PRIMES
+    }
+
+    pub fn bits(&self) -> &[PassBits] {
+        &self.bits
+    }
+
+    /// The largest coefficient that a pass reads, in units of Δ_B.
+    pub fn largest(&self, pass: usize) -> f64 {
+        self.largest[pass - 1]
+    }
+
+    /// What a refresh adds to a message of this bound: the deviation of its own slots and of those of the whole
+    /// ring, and what may be in a slot at most beside 72 of these.
+    pub fn stated(&self, bound: f64) -> (f64, f64, f64) {
+        let mut input = self.first(bound);
+        let passes = self.primes.len() + 1;
+        for pass in 0..passes - 1 {
+            input = self.next(pass, input);
+        }
+        let error = self.slots(input);
+        // What a last pass reads is random; what an only one reads is the message.
+        let (systematic, most) = if passes == 1 { (error.systematic, 0.0) } else { (0.0, error.systematic) };
+        let own = (error.deviation.hypot(self.rounding.deviation) + systematic) / self.scale;
+        (own, own * self.whole, (error.most + most + self.rounding.most) / self.scale)
+    }
+
+    /// What the first pass reads of a message of this bound.
+    fn first(&self, bound: f64) -> Input {
+        let size = (bound * self.scale / self.after(0)).max(1.0);
+        match self.primes.is_empty() {
+            true => Input { coefficient: size, slot: size },
+            false => Input { coefficient: size + self.coefficient_rounding, slot: size + self.rounding.bound() },
+        }
+    }
+
+    /// What the next pass reads.
+    fn next(&self, pass: usize, input: Input) -> Input {
+        let prime = self.primes[pass];
+        // x and y are rounded at Δ, and their difference when it is divided.
+        let roundings = 1.0 + 1.0 / self.after(pass + 1);
+        Input {
+            coefficient: prime * self.coefficient(input) + roundings * self.coefficient_rounding,
+            slot: prime * self.slots(input).bound() + roundings * self.rounding.bound(),
+        }
+    }
+
+    /// C after a pass, numbered from 0.
+    fn after(&self, pass: usize) -> f64 {
+        self.primes[pass..].iter().product()
+    }
+
+    fn coefficient(&self, input: Input) -> f64 {
+        self.error.coefficient(&self.pass, input.coefficient)
+    }
+
+    fn slots(&self, input: Input) -> SlotError {
+        self.error.slots(&self.pass, input.coefficient, input.slot)
+    }
+}
+
+/// What no coefficient of a rounded ciphertext is off by, if others chose its first part.
+fn rounding_of_any(n: usize) -> f64 {
+    rounding(n) + 0.5
+}
