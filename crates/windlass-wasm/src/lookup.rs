@@ -207,9 +207,7 @@ impl TableClient {
 fn read_secret(files: &KeyContext, file: Vec<u8>, passphrase: Option<Vec<u8>>) -> Result<SecretKey> {
     match passphrase {
         None => from_bytes(files, &file).map_err(refuse),
-        Some(_) if !is_sealed(&file) => {
-            Err(raise("FileError", "this secret key is not encrypted: give no passphrase"))
-        }
+        Some(_) if !is_sealed(&file) => Err(raise("FileError", "this secret key is not encrypted: give no passphrase")),
         Some(words) => {
             let words = Passphrase::new(words).map_err(|error| refuse(error.into()))?;
             from_sealed_bytes(files, &file, &words).map_err(refuse)
