@@ -8,7 +8,7 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly constant-time fuzz audit sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly wasm constant-time fuzz audit sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
@@ -16,6 +16,7 @@ help:
 	@echo "make prose     spelling and forbidden phrases (in make lint too)"
 	@echo "make wheel     the Python package as a file, for any Linux since 2018"
 	@echo "make bench     the standard benchmark (not a test)"
+	@echo "make wasm      the npm package in js/, and its tests in Node"
 	@echo "make site      the documentation as a site, in target/site/html"
 	@echo "make nightly   slow full-size runs, constant-time and fuzz"
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
@@ -114,6 +115,10 @@ python: setup $(VENV)/made
 wheel: setup $(VENV)/made
 	$(IN_VENV) pip install --quiet --disable-pip-version-check ziglang
 	$(IN_VENV) maturin build --release --locked --zig --compatibility manylinux_2_28 --out target/wheels
+
+# Asks for nothing that make test needs: the Rust target of WebAssembly, and Node.
+wasm: setup
+	$(PYTHON) tools/wasm/build.py
 
 bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
