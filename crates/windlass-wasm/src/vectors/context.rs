@@ -33,8 +33,7 @@ pub struct Context {
 /// Bits of security that parameters have unless their user accepts fewer.
 const SECURE_BITS: f64 = 128.0;
 
-/// Bytes of ciphertexts and keys of one level that are in memory at once: a client's work takes at most so
-/// many times as much as one key.
+/// A client holds no more memory at once than this many switching keys take.
 const PIECES: u64 = 3;
 
 impl Parameters {
