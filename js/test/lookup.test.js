@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { init, LookupService, TableClient, textOf, WindlassError } from "../lookup.js";
-import { people, schemaOf, scratch, serve, windlass } from "./service.js";
+import { people, schemaOf, scratch, serve, windlass } from "../testing/service.js";
 
 const place = scratch();
 let dir, service;

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { Client, Context, init, WindlassError } from "../index.js";
-import { scratch } from "./service.js";
+import { scratch } from "../testing/service.js";
 
 before(() => init());
 
@@ -93,12 +93,18 @@ test("hostile parameters are refused before keys are made", () => {
     { q_prime_bits: Array(128).fill(50), m: 2 ** 20, assurance: "insecure", name: "insecure_x" },
     { digits: 2 ** 32 },
     { ephemeral_weight: 6 },
+    { secret_weight: 64 },
   ]) {
     const one = performance.now();
     assert.throws(read(change), (error) => error instanceof WindlassError && error.code !== "Stopped", JSON.stringify(change).slice(0, 80));
     assert.ok(performance.now() - one < 20_000, JSON.stringify(change).slice(0, 80));
   }
   assert.ok(performance.now() - begun < 60_000);
+  const sparse = { ...weak, secret_weight: 64 };
+  assert.throws(read(sparse), refusal("InsecureParameters", /0.0 bits/));
+  assert.equal(read(sparse, { insecure: true })().securityBits, 0, "no table covers sparse secrets here");
+  const toy = read(weak, { insecure: true })();
+  assert.ok(toy.securityBits < 128 && new Client(toy).encrypt(BigInt64Array.of(1n)).length > 0);
   for (const text of ["", "{}", "[".repeat(100_000), "x".repeat(1 << 21)]) {
     assert.throws(() => Context.fromParameters(text), refusal("FileError"));
   }

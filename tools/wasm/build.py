@@ -20,7 +20,18 @@ ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "target/tools"
 TARGET = "wasm32-unknown-unknown"
 BINARYEN = "132.0.0"
+PLAYWRIGHT = "1.65.1"
+CHROMIUM = "/usr/bin/chromium"
 CARGO = os.environ.get("CARGO", "cargo")
+# What every browser has had since 2022, and what rustc uses.
+WASM_FEATURES = [
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+]
 PACKAGES = {"lookup": "lookup", "all": "lookup,vectors"}
 
 
@@ -58,15 +69,32 @@ def wasm_bindgen() -> Path:
     return program
 
 
+def fetch(package: str, place: Path) -> None:
+    """Fetches a package of npm into a folder, if npm can."""
+    place.mkdir(parents=True, exist_ok=True)
+    command = ["npm", "install", "--silent", "--no-save", "--package-lock=false"]
+    if shutil.which("npm") is not None:
+        subprocess.run([*command, "--prefix", str(place), package], check=False)
+
+
 def wasm_opt() -> Path | None:
     """The optimiser, if npm can fetch it."""
     program = TOOLS / f"binaryen-{BINARYEN}/node_modules/.bin/wasm-opt"
-    if not program.exists() and shutil.which("npm") is not None:
-        place = program.parents[2]
-        place.mkdir(parents=True, exist_ok=True)
-        command = ["npm", "install", "--silent", "--no-save", "--package-lock=false"]
-        subprocess.run([*command, "--prefix", str(place), f"binaryen@{BINARYEN}"], check=False)
+    if not program.exists():
+        fetch(f"binaryen@{BINARYEN}", program.parents[2])
     return program if program.exists() else None
+
+
+def browser() -> None:
+    """What the test in a browser needs; it says what it could not run."""
+    chromium = os.environ.get("WINDLASS_CHROMIUM", CHROMIUM)
+    driver = ROOT / "js/node_modules/playwright-core"
+    if not Path(chromium).exists():
+        print(f"{chromium} is missing: nothing is tested in a browser (apt-get install chromium)")
+    elif not driver.exists():
+        fetch(f"playwright-core@{PLAYWRIGHT}", ROOT / "js")
+        if not driver.exists():
+            print("npm cannot fetch playwright-core: nothing is tested in a browser")
 
 
 def build(name: str, features: str, bindgen: Path, optimiser: Path | None) -> None:
@@ -81,7 +109,7 @@ def build(name: str, features: str, bindgen: Path, optimiser: Path | None) -> No
     run(bindgen, *flags, "--out-dir", out, target / TARGET / "wasm/windlass_wasm.wasm")
     wasm = out / "windlass_wasm_bg.wasm"
     if optimiser is not None:
-        run(optimiser, "-Oz", "--all-features", wasm, "-o", wasm)
+        run(optimiser, "-Oz", *WASM_FEATURES, wasm, "-o", wasm)
     data = wasm.read_bytes()
     short = len(gzip.compress(data, 9))
     script = len(gzip.compress((out / "windlass_wasm.js").read_bytes(), 9))
@@ -109,6 +137,12 @@ def main() -> None:
     if "WINDLASS_PROGRAMS" not in os.environ:
         run(CARGO, "build", "--locked", "-p", "windlass-cli", "-p", "windlass-service", cwd=ROOT)
         os.environ["WINDLASS_PROGRAMS"] = str(ROOT / "target/debug")
+    browser()
+    python = ROOT / "target/python/bin/python"
+    if python.exists():
+        os.environ.setdefault("WINDLASS_PYTHON", str(python))
+    else:
+        print("target/python is missing: no server in Python is tested (make python)")
     run("node", "--test", "js/test/", cwd=ROOT)
 
 

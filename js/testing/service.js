@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+process.setMaxListeners(100);
+
 const programs = process.env.WINDLASS_PROGRAMS ?? new URL("../../target/debug", import.meta.url).pathname;
 
 /** A directory that is removed when the process ends. */
