@@ -7,6 +7,9 @@ TABLE ?= data/zones.csv
 KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
+# Without the crate that is compiled for browsers: `make wasm` builds, lints and tests it.
+MEMBERS = --workspace --exclude windlass-wasm
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup format lint prose unit docs python wheel site bench nightly wasm constant-time fuzz audit sbom estimates clean
 
@@ -47,7 +50,7 @@ format: setup
 lint: setup prose
 	$(PYTHON) tools/features.py
 	$(PYTHON) tools/public_api.py
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(MEMBERS) --all-targets --locked -- -D warnings
 	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
 	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)
 
@@ -72,11 +75,11 @@ prose: $(TYPOS_ENV)/made
 # compiled the examples. The Python package is tested from Python: without it its functions cannot be linked.
 unit: export CARGO_INCREMENTAL = 0
 unit: setup
-	$(CARGO) test --workspace --exclude windlass-py --locked --lib --bins --tests $(TEST_OPTIONS)
-	$(CARGO) test --workspace --locked --doc
+	$(CARGO) test $(MEMBERS) --exclude windlass-py --locked --lib --bins --tests $(TEST_OPTIONS)
+	$(CARGO) test $(MEMBERS) --locked --doc
 
 docs: setup
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(MEMBERS) --no-deps --locked
 
 # The package is built and installed into an environment of its own, where the notebooks run.
 SITE_PYTHON ?= target/site/env/bin/python
@@ -127,7 +130,7 @@ bench: setup
 # Constant time, ten minutes of fuzzing, all tests at full size; one bootstrapping of each family, decrypted
 # and compared: up to 5 GB. Then 30 minutes of random circuits, 10 of them adversarial; the seed is printed.
 nightly: setup audit constant-time fuzz
-	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
+	WINDLASS_NIGHTLY=1 $(CARGO) test --release $(MEMBERS) --locked
 	$(CARGO) build --release --locked --package windlass-bench --package hammer
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --scheme bfv

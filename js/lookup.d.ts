@@ -26,6 +26,7 @@ export type ErrorCode =
   | "ServiceUnavailable"
   | "ShapeError"
   | "Stopped"
+  | "StorageError"
   | "TableReplaced"
   | "UnknownName"
   | "ValueRangeError"
@@ -115,6 +116,9 @@ export class TableClient implements Disposable {
   [Symbol.dispose](): void;
 }
 
+/** What a service is waited for, or the compiled part: "keys" takes the longest. */
+export type Stage = "load" | "schema" | "keys" | "upload" | "ask";
+
 export interface ConnectOptions extends SecretOptions {
   /** The token from the owner of the service. It is sent over https, or to this machine. */
   token?: string;
@@ -124,6 +128,8 @@ export interface ConnectOptions extends SecretOptions {
   retries?: number;
   /** Milliseconds for one response; 120000 by default. */
   timeout?: number;
+  /** Hears what is done next. */
+  onProgress?: (stage: Stage) => void;
   /** Instead of the global `fetch`. */
   fetch?: typeof globalThis.fetch;
 }
@@ -148,6 +154,8 @@ export class LookupService implements Disposable {
   ask(wanted: Wanted, options?: AskOptions): Promise<(Uint8Array | null)[]>;
   /** Rows as objects of their columns. */
   records(wanted: Wanted, options?: AskOptions): Promise<(Row | null)[]>;
+  /** The file of the secret key, encrypted if there is a passphrase. */
+  secret(options?: { passphrase?: Bytes }): Uint8Array;
   /** Fetches the present schema. Returns whether the table has another layout: then keys are made for it. */
   refresh(options?: SecretOptions): Promise<boolean>;
   free(): void;

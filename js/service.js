@@ -30,8 +30,10 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
     /** Fetches the schema of a service's table and makes keys. */
     static async connect(url, options = {}) {
       const { secret, passphrase, schemaHash, token, retries = 5, timeout = 120_000 } = options;
-      const service = new LookupService(addressOf(url), { token, retries, timeout, fetch: options.fetch });
+      const tell = options.onProgress ?? (() => {});
+      const service = new LookupService(addressOf(url), { token, retries, timeout, fetch: options.fetch, tell });
       checkToken(token, service.#url);
+      tell("schema");
       const table = new TableClient(await service.#fetchSchema(), { secret, passphrase });
       service.#checkHash(table, schemaHash);
       service.#adopt(table);
@@ -68,6 +70,11 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
       } finally {
         if (asked instanceof HiddenKeys) asked.free();
       }
+    }
+
+    /** The file of the secret key, encrypted if there is a passphrase. */
+    secret(options) {
+      return this.#table.secret(options);
     }
 
     /** Rows as objects of their columns. */
@@ -107,6 +114,7 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
 
     #adopt(table) {
       this.#table = table;
+      this.#options.tell("keys");
       this.#keys = table.evaluationKeys();
       this.#name = sha256(this.#keys);
       this.#known = null;
@@ -138,6 +146,7 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
 
     async #upload(signal) {
       this.#uploads += 1;
+      this.#options.tell("upload");
       this.#expect(await this.#send("PUT", `/keys/${this.#name}`, this.#keys, TEXT, signal), 200, 201, 204);
     }
 
@@ -170,6 +179,7 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
 
     /** The answer to a query. Keys that had to make room are uploaded again. */
     async #exchange(query, most, signal) {
+      this.#options.tell("ask");
       for (let left = this.#options.retries; ; left -= 1) {
         const response = await this.#send("POST", `/ask?keys=${this.#name}`, query, most, signal);
         if (response.status !== 404 || kindOf(response) !== "unknown-keys" || left === 0) {

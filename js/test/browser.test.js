@@ -17,6 +17,8 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>test</title><script ty
 const SCRIPT = `
 import { init, LookupService } from "/js/lookup.js";
 import * as all from "/js/index.js";
+import { forgetSecret, keepSecret, keptSecret } from "/js/storage.js";
+import { connectInWorker } from "/js/worker.js";
 window.run = async (name, ...given) => tests[name](...given);
 const tests = {
   async lookup(keys) {
@@ -24,19 +26,38 @@ const tests = {
     const service = await LookupService.connect(location.origin);
     const rows = await service.records(keys);
     const bits = service.securityBits;
-    window.kept = service.client.secret({ passphrase: "words" });
+    await keepSecret(location.origin, service.secret({ passphrase: "words" }));
     service.free();
     return { rows, bits };
   },
   async again(key) {
-    const service = await LookupService.connect(location.origin, { secret: window.kept, passphrase: "words" });
-    return (await service.records(key))[0];
+    await init();
+    const open = async (passphrase) =>
+      LookupService.connect(location.origin, { secret: await keptSecret(location.origin), passphrase });
+    const service = await open("words");
+    const [row] = await service.records(key);
+    const guessed = await open("a guess").then(() => "open", (error) => error.code);
+    await forgetSecret(location.origin);
+    return { square: row.square, guessed, left: await keptSecret(location.origin) };
   },
   async vectors() {
     await all.init();
     const context = all.Context.plan();
     const client = new all.Client(context);
     return String(client.decrypt(client.encrypt(BigInt64Array.of(5n, -6n))).subarray(0, 2));
+  },
+  async worker(keys) {
+    const stages = [];
+    const service = await connectInWorker(location.origin, { onProgress: (stage) => stages.push(stage) });
+    const rows = await service.records(keys);
+    const stop = new AbortController();
+    const asked = service.ask(keys, { signal: stop.signal });
+    stop.abort();
+    const stopped = await asked.then(() => "found", (error) => error.name);
+    const wrong = await service.ask([1.5]).then(() => "found", (error) => error.code);
+    const freed = service.ask(keys).then(() => "found", (error) => error.code);
+    service.free();
+    return { rows, stages, stopped, wrong, freed: await freed };
   },
   async gone() {
     const own = await LookupService.connect(location.origin, { retries: 0 });
@@ -96,8 +117,15 @@ test("a page asks for rows, keeps its key, and works under a strict policy", { s
   assert.deepEqual(rows.slice(0, 20).map((row) => row.square), numbers.map((n) => String(n * n)));
   assert.equal(rows[20], null);
   assert.ok(bits >= 128);
-  assert.equal((await page.evaluate(() => window.run("again", "user-3"))).square, "9");
+  await page.reload();
+  await page.waitForFunction(() => window.ready === true);
+  const again = await page.evaluate(() => window.run("again", "user-3"));
+  assert.deepEqual(again, { square: "9", guessed: "WrongPassphrase", left: undefined });
   assert.equal(await page.evaluate(() => window.run("vectors")), "5,-6");
+  const worker = await page.evaluate(() => window.run("worker", ["user-8", "nobody"]));
+  assert.deepEqual([worker.rows[0].square, worker.rows[1]], ["64", null]);
+  assert.deepEqual(worker.stages.slice(0, 3), ["load", "schema", "keys"]);
+  assert.deepEqual([worker.stopped, worker.wrong, worker.freed], ["AbortError", "DTypeError", "Stopped"]);
   assert.equal(await page.evaluate(() => window.run("gone")), "ServiceUnavailable");
   // The browser reports the first HEAD, which finds no keys, as an error of the page.
   assert.deepEqual(faults.filter((fault) => !fault.includes("404")), []);

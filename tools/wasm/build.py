@@ -37,7 +37,8 @@ PACKAGES = {"lookup": "lookup", "all": "lookup,vectors"}
 
 def run(*command: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
     """Runs a command, and ends with its status if it fails."""
-    done = subprocess.run([str(word) for word in command], text=True, **options)  # type: ignore[call-overload]
+    words = [str(word) for word in command]
+    done = subprocess.run(words, check=False, text=True, **options)  # type: ignore[call-overload]
     if done.returncode != 0:
         sys.exit(done.returncode)
     return done  # type: ignore[no-any-return]
@@ -100,8 +101,8 @@ def browser() -> None:
 def build(name: str, features: str, bindgen: Path, optimiser: Path | None) -> None:
     """Builds one of the modules of the package, and prints its size."""
     options = ["--locked", "--profile", "wasm", "--target", TARGET, "--package", "windlass-wasm"]
-    features_only = ["--no-default-features", "--features", features]
-    run(CARGO, "build", *options, *features_only, cwd=ROOT)
+    options += ["--no-default-features", "--features", features]
+    run(CARGO, "build", *options, cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     out = ROOT / "js/pkg" / name
     shutil.rmtree(out, ignore_errors=True)
@@ -128,7 +129,7 @@ def main() -> None:
     os.environ["CARGO_INCREMENTAL"] = "0"
     bindgen, optimiser = wasm_bindgen(), wasm_opt()
     if optimiser is None:
-        print("wasm-opt is missing (npm could not fetch binaryen): the files are not optimised further")
+        print("npm cannot fetch binaryen: the files are not optimised by wasm-opt")
     for name, features in PACKAGES.items():
         if arguments.only in (None, name):
             build(name, features, bindgen, optimiser)

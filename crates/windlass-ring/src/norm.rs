@@ -2,9 +2,9 @@
 
 use std::cell::RefCell;
 
+use rustfft::FftNum;
 use rustfft::num_complex::{Complex, Complex32, Complex64};
 use rustfft::num_traits::Zero;
-use rustfft::FftNum;
 use subtle::{Choice, ConditionallySelectable};
 use windlass_kernels::{Axis, Shape};
 use zeroize::{Zeroize, Zeroizing};
