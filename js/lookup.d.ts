@@ -143,6 +143,7 @@ export interface AskOptions {
 
 /** A lookup service (`windlass serve`), and its client: keys are made once and uploaded once. */
 export class LookupService implements Disposable {
+  private constructor();
   /** Fetches the schema of a service's table and makes keys. */
   static connect(url: string | URL, options?: ConnectOptions): Promise<LookupService>;
   readonly url: string;

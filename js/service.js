@@ -96,6 +96,8 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
       } catch (error) {
         if (secret !== undefined || error.code !== "OtherContext") throw error;
         next = new TableClient(schema);
+      } finally {
+        if (secret === undefined) kept.fill(0);
       }
       const other = next.schemaHash !== this.#table.schemaHash;
       this.#table.free();

@@ -10,6 +10,7 @@ mod error;
 mod hidden;
 #[cfg(feature = "lookup")]
 mod lookup;
+mod secret;
 #[cfg(feature = "vectors")]
 mod vectors;
 

@@ -4,17 +4,14 @@ use std::sync::Arc;
 
 use js_sys::{Array, JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
-use windlass::rlwe::SecretKey;
-use windlass::wire::{
-    Passphrase, PassphraseCost, from_bytes, from_sealed_bytes, hex, is_sealed, seal_secret, sha256, to_bytes,
-};
+use windlass::wire::{from_bytes, hex, sha256, to_bytes};
 use windlass_retrieval::{
     Answer, Client, Contents, Gathering, KeyContext, Query, Schema, TableContext, Wanted, decode_record,
 };
 
-use crate::Result;
-use crate::error::{raise, refuse, refuse_lookup};
+use crate::error::{refuse, refuse_lookup};
 use crate::hidden::{TableBlinding, TableHiddenKeys, strings};
+use crate::{Result, secret};
 
 /// A client of a table: it makes queries and reads answers.
 #[wasm_bindgen]
@@ -73,7 +70,7 @@ impl TableClient {
         let key_files = KeyContext::new(&setting);
         let client = match secret {
             None => Client::new(schema, &setting),
-            Some(file) => Client::with_secret(schema, &setting, read_secret(&key_files, file, passphrase)?),
+            Some(file) => Client::with_secret(schema, &setting, secret::read(&key_files, file, passphrase)?),
         };
         let client = Arc::new(client.map_err(refuse_lookup)?);
         let files = TableContext::new(&setting, client.schema());
@@ -81,15 +78,8 @@ impl TableClient {
     }
 
     /// The file of the secret key, encrypted if there is a passphrase.
-    pub fn secret(&self, passphrase: Option<Vec<u8>>) -> Result<Vec<u8>> {
-        let file = to_bytes(&self.key_files, self.client.secret()).map_err(|error| refuse(error.into()))?;
-        match passphrase {
-            None => Ok(file.to_vec()),
-            Some(words) => {
-                let words = Passphrase::new(words).map_err(|error| refuse(error.into()))?;
-                seal_secret(&file, &words, PassphraseCost::default()).map_err(refuse)
-            }
-        }
+    pub fn secret(&self, passphrase: Option<Vec<u8>>) -> Result<Uint8Array> {
+        secret::write(&self.key_files, self.client.secret(), passphrase)
     }
 
     /// The file of the evaluation keys that the server needs.
@@ -201,17 +191,6 @@ impl TableClient {
     #[wasm_bindgen(js_name = answerBytes)]
     pub fn answer_bytes(&self, rows: usize) -> f64 {
         (self.files.answer_bytes(rows) + windlass::wire::OVERHEAD as u64) as f64
-    }
-}
-
-fn read_secret(files: &KeyContext, file: Vec<u8>, passphrase: Option<Vec<u8>>) -> Result<SecretKey> {
-    match passphrase {
-        None => from_bytes(files, &file).map_err(refuse),
-        Some(_) if !is_sealed(&file) => Err(raise("FileError", "this secret key is not encrypted: give no passphrase")),
-        Some(words) => {
-            let words = Passphrase::new(words).map_err(|error| refuse(error.into()))?;
-            from_sealed_bytes(files, &file, &words).map_err(refuse)
-        }
     }
 }
 

@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, ckks};
 use windlass::wire::{
-    ApproximateContext, CiphertextList, FileContext, NumberKind, Passphrase, PassphraseCost, Stored, Wire, WireContext,
-    WireError, from_bytes, from_sealed_bytes, is_sealed, seal_secret, to_bytes,
+    ApproximateContext, CiphertextList, FileContext, NumberKind, Stored, Wire, WireContext, WireError, from_bytes,
+    to_bytes,
 };
 use windlass::{Error, Params, Plaintext};
 
 use super::context::{Context, Kind};
-use crate::Result;
 use crate::error::{raise, refuse};
+use crate::{Result, secret};
 
 /// The side that holds the secret key: it encrypts and decrypts.
 #[wasm_bindgen]
@@ -127,40 +128,22 @@ impl Client {
     #[wasm_bindgen(constructor)]
     pub fn new(context: &Context, secret: Option<Vec<u8>>, passphrase: Option<Vec<u8>>) -> Result<Self> {
         let kind = context.kind().clone();
-        let secret = match (secret, passphrase) {
+        let secret = match (secret, &kind) {
             (None, _) => {
                 let rng = os_rng().map_err(|error| refuse(error.into()));
                 SecretKey::generate(kind.rlwe(), &mut rng?)
             }
-            (Some(file), None) => match &kind {
-                Kind::Exact(_, files) => from_bytes(files, &file),
-                Kind::Approximate(files) => from_bytes(files, &file),
-            }
-            .map_err(refuse)?,
-            (Some(file), Some(_)) if !is_sealed(&file) => {
-                return Err(raise("FileError", "this secret key is not encrypted: give no passphrase"));
-            }
-            (Some(file), Some(words)) => {
-                let words = Passphrase::new(words).map_err(|error| refuse(error.into()))?;
-                match &kind {
-                    Kind::Exact(_, files) => from_sealed_bytes(files, &file, &words),
-                    Kind::Approximate(files) => from_sealed_bytes(files, &file, &words),
-                }
-                .map_err(refuse)?
-            }
+            (Some(file), Kind::Exact(_, files)) => secret::read(files, file, passphrase)?,
+            (Some(file), Kind::Approximate(files)) => secret::read(files, file, passphrase)?,
         };
         Ok(Self { kind, secret: Arc::new(secret) })
     }
 
     /// The file of the secret key, encrypted if there is a passphrase.
-    pub fn secret(&self, passphrase: Option<Vec<u8>>) -> Result<Vec<u8>> {
-        let file = write!(&self.kind, &*self.secret)?;
-        match passphrase {
-            None => Ok(file.to_vec()),
-            Some(words) => {
-                let words = Passphrase::new(words).map_err(|error| refuse(error.into()))?;
-                seal_secret(&file, &words, PassphraseCost::default()).map_err(refuse)
-            }
+    pub fn secret(&self, passphrase: Option<Vec<u8>>) -> Result<Uint8Array> {
+        match &self.kind {
+            Kind::Exact(_, files) => secret::write(files, &self.secret, passphrase),
+            Kind::Approximate(files) => secret::write(files, &self.secret, passphrase),
         }
     }
 
