@@ -7,8 +7,11 @@ TABLE ?= data/zones.csv
 KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
+# Without the crate that is compiled for browsers: `make wasm` builds, lints and tests it.
+MEMBERS = --workspace --exclude windlass-wasm
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly constant-time fuzz audit sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly wasm constant-time fuzz audit sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
@@ -18,6 +21,7 @@ help:
 	@echo "make packages  what a release consists of, built and checked; publishes nothing"
 	@echo "make arm       tests of kernels, rings and files for 64-bit ARM, under emulation"
 	@echo "make bench     the standard benchmark (not a test)"
+	@echo "make wasm      the npm package in js/, and its tests in Node"
 	@echo "make site      the documentation as a site, in target/site/html"
 	@echo "make nightly   slow full-size runs, constant-time and fuzz"
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
@@ -48,7 +52,7 @@ format: setup
 lint: setup prose
 	$(PYTHON) tools/features.py
 	$(PYTHON) tools/public_api.py
-	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(MEMBERS) --all-targets --locked -- -D warnings
 	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
 	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)
 
@@ -73,11 +77,11 @@ prose: $(TYPOS_ENV)/made
 # compiled the examples. The Python package is tested from Python: without it its functions cannot be linked.
 unit: export CARGO_INCREMENTAL = 0
 unit: setup
-	$(CARGO) test --workspace --exclude windlass-py --locked --lib --bins --tests $(TEST_OPTIONS)
-	$(CARGO) test --workspace --locked --doc
+	$(CARGO) test $(MEMBERS) --exclude windlass-py --locked --lib --bins --tests $(TEST_OPTIONS)
+	$(CARGO) test $(MEMBERS) --locked --doc
 
 docs: setup
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc $(MEMBERS) --no-deps --locked
 
 # The package is built and installed into an environment of its own, where the notebooks run.
 SITE_PYTHON ?= target/site/env/bin/python
@@ -121,8 +125,11 @@ wheel: setup $(VENV)/made
 packages: setup
 	$(PYTHON) tools/packages.py $(CHECKS)
 
-# 64-bit ARM: kernels and rings, files that x86-64 wrote, a toy bootstrapping. Needs Debian's gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user-static.
+# 64-bit ARM: kernels and rings, files that x86-64 wrote, a toy bootstrapping. Without optimisation of the
+# kernels, whose build would take ten times as long. Needs Debian's gcc-aarch64-linux-gnu,
+# libc6-dev-arm64-cross and qemu-user-static.
 ARM = aarch64-unknown-linux-gnu
+ARM_TEST = $(CARGO) test --locked --target $(ARM) --config profile.dev.package.windlass-kernels.opt-level=0 -p windlass-features
 arm: export CARGO_INCREMENTAL = 0
 arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64-static -L /usr/aarch64-linux-gnu
@@ -131,8 +138,12 @@ arm: setup
 	    command -v $$program >/dev/null || { echo "$$program is missing: nothing was tested for ARM (apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static)"; exit 0; } \
 	done; \
 	rustup target add $(ARM) && \
-	$(CARGO) test --locked --target $(ARM) -p windlass-features -p windlass-kernels -p windlass-ring --lib --tests && \
-	$(CARGO) test --locked --target $(ARM) -p windlass-features -p windlass --test suite -- golden keys_come_back_and_work
+	$(ARM_TEST) -p windlass-kernels -p windlass-ring --lib --tests && \
+	$(ARM_TEST) -p windlass --test suite -- golden keys_come_back_and_work
+
+# Needs the Rust target of WebAssembly, and Node.
+wasm: setup
+	$(PYTHON) tools/wasm/build.py
 
 bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
@@ -141,7 +152,7 @@ bench: setup
 # Constant time, ten minutes of fuzzing, all tests at full size; one bootstrapping of each family, decrypted
 # and compared: up to 5 GB. Then 30 minutes of random circuits, 10 of them adversarial; the seed is printed.
 nightly: setup audit constant-time fuzz
-	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
+	WINDLASS_NIGHTLY=1 $(CARGO) test --release $(MEMBERS) --locked
 	$(CARGO) build --release --locked --package windlass-bench --package hammer
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --scheme bfv

@@ -127,7 +127,7 @@ impl Keywords {
         let room = bin_bytes(shape.message_bits).saturating_sub(BIN + self.overhead()).min(usize::from(MORE) - 1);
         Limits::between(1, room).check("the bytes of a fragment", self.fragment_bytes)?;
         Limits::between(1, 256).check("the length of the seed", self.seed.len())?;
-        let most = shape.polynomials() * (room / self.overhead() + 1);
+        let most = shape.polynomials().saturating_mul(room / self.overhead() + 1);
         Limits::at_most(most).check("the keys of a table", self.count)?;
         let whole = shape.records == 1 && shape.record_coefficients == N;
         if !whole {

@@ -104,6 +104,9 @@ impl Shape {
         Limits::between(1, 1 << 24).check("the columns of a table", self.columns)?;
         Limits::between(1, N).check("the coefficients of a record", self.record_coefficients)?;
         Limits::between(1, N / self.record_coefficients).check("the records of a polynomial", self.records)?;
+        // Places of records are counted in machine words: on 32 bits they do not reach every table.
+        let places = self.rows as u64 * self.columns as u64 * self.records as u64;
+        Limits::at_most(usize::MAX).check("the records of a table", places)?;
         Limits::between(1, 2).check("the selections of a ciphertext", self.selections)?;
         Limits::between(1, 8).check("the digits of a selector", self.gadget.digits)?;
         Limits::between(1, 24).check("the bits of a selector's digit", self.gadget.base_bits)?;
@@ -143,7 +146,7 @@ impl Shape {
             keys: keys * params.key_sizes().switching_key_disk,
             query: bits(N, 2 * self.moduli.prime_bits()) + 32,
             answer: bits(N, answer_bits(self.message_bits)) + bits(sent, first_bits(self.message_bits)),
-            prepared: (self.rows * self.columns.next_multiple_of(2)) as u64 * 2 * 4 * N as u64,
+            prepared: self.rows as u64 * self.columns.next_multiple_of(2) as u64 * 2 * 4 * N as u64,
         }
     }
 

@@ -80,7 +80,7 @@ impl TableContext {
 
     /// Bytes of the answer to a query for so many rows, without the file around it.
     pub fn answer_bytes(&self, rows: usize) -> u64 {
-        36 + (rows * self.schema.selections() * self.part_bytes()) as u64
+        36 + rows as u64 * self.schema.selections() as u64 * self.part_bytes() as u64
     }
 
     /// Most selections in a query.
@@ -159,7 +159,7 @@ impl Wire<TableContext> for Query {
     }
 
     fn limit(context: &TableContext) -> u64 {
-        36 + (context.most().div_ceil(context.schema.shape.selections) * context.query_bytes()) as u64
+        36 + context.most().div_ceil(context.schema.shape.selections) as u64 * context.query_bytes() as u64
     }
 }
 
@@ -318,6 +318,6 @@ impl Wire<TableContext> for PartialAnswer {
     }
 
     fn limit(context: &TableContext) -> u64 {
-        76 + (context.most() * 2 * context.poly_bytes()) as u64
+        76 + context.most() as u64 * 2 * context.poly_bytes() as u64
     }
 }

@@ -9,6 +9,7 @@ mod batch;
 mod buffer;
 mod buffer_pool;
 pub mod error;
+mod fourier;
 pub mod gadget;
 mod lines;
 pub mod norm;

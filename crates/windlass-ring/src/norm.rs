@@ -2,20 +2,21 @@
 
 use std::cell::RefCell;
 
+use rustfft::FftNum;
 use rustfft::num_complex::{Complex, Complex32, Complex64};
 use rustfft::num_traits::Zero;
-use rustfft::{FftNum, FftPlanner};
 use subtle::{Choice, ConditionallySelectable};
 use windlass_kernels::{Axis, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::fourier::Transforms;
 use crate::lines::lines;
 use crate::subring::{Restricted, axes_with_distances, restrict};
 
 thread_local! {
     /// Keeps the tables of all lengths that occurred: making them costs as much as a norm.
-    static DOUBLE: RefCell<FftPlanner<f64>> = RefCell::new(FftPlanner::new());
-    static SINGLE: RefCell<FftPlanner<f32>> = RefCell::new(FftPlanner::new());
+    static DOUBLE: RefCell<Transforms<f64>> = RefCell::new(Transforms::new());
+    static SINGLE: RefCell<Transforms<f32>> = RefCell::new(Transforms::new());
 }
 
 /// Columns that are transformed together.
@@ -153,7 +154,7 @@ pub fn autocorrelation(a: &[i64]) -> Zeroizing<Vec<i64>> {
 }
 
 /// The values at all ζ^t, in the order of the shape.
-fn embed<T: FftNum + Zeroize>(shape: &Shape, planner: &mut FftPlanner<T>, tensor: &mut [Complex<T>]) {
+fn embed<T: FftNum + Zeroize>(shape: &Shape, planner: &mut Transforms<T>, tensor: &mut [Complex<T>]) {
     for (position, axis) in shape.axes().iter().enumerate() {
         let inner: usize = shape.axes()[position + 1..].iter().map(|axis| axis.dim).product();
         let length = axis.index as usize;

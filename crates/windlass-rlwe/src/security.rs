@@ -21,7 +21,12 @@ use std::sync::LazyLock;
 use crate::error::RlweError;
 
 const TERNARY_TABLE: &str = include_str!("../../../data/security/ternary_max_log2_qp.csv");
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 const SPARSE_TABLE: &str = include_str!("../../../data/security/sparse.csv");
+/// Programs for browsers do without these 97 KB: clients there make no refreshes, for which secrets are
+/// sparse. Parameters with a sparse secret are refused there, since no table covers them.
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+const SPARSE_TABLE: &str = "";
 
 /// What a chord between two points of a sparse secret's curve may lie above the curve, in bits.
 const CHORD_ALLOWANCE: f64 = 0.7;
@@ -207,6 +212,8 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
         let mut bits = scaled(ternary, &|n, x| ternary_bits(n, x).bits);
         bits = match secret {
             SecretDistribution::Ternary => bits.min(n as f64 * 3f64.log2()),
+            // No table, no claim.
+            SecretDistribution::Sparse { .. } if SPARSE.is_empty() => 0.0,
             SecretDistribution::Sparse { weight } => {
                 // A secret sparser than the tables' is no harder than their sparsest.
                 let tabled = weight.max(least_weight());

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use windlass_rlwe::process_id;
 use windlass_schemes::has_memory;
 use zeroize::Zeroizing;
 
@@ -175,7 +176,7 @@ pub fn part_suffix() -> String {
     static TOKEN: OnceLock<u64> = OnceLock::new();
     // Seeded by the system for each process.
     let token = TOKEN.get_or_init(|| RandomState::new().hash_one("windlass-part"));
-    format!(".{token:016x}.{}.windlass-part", std::process::id())
+    format!(".{token:016x}.{}.windlass-part", process_id())
 }
 
 /// A file under a temporary name.

@@ -175,7 +175,7 @@ impl SearchShape {
     /// [`Error::OutOfRange`]; [`Error::ScoresTooLarge`].
     pub fn check(&self, setting: &Setting) -> Result<()> {
         let VectorLayout { group, rows, ciphertexts } = self.layout;
-        Limits::between(1, 1usize << 32).check("the vectors of a table", self.vectors)?;
+        Limits::between(1, 1u64 << 32).check("the vectors of a table", self.vectors as u64)?;
         Limits::between(1, 1usize << 24).check("the dimension", self.dimension)?;
         Limits::between(*BITS.start(), *BITS.end()).check("the bits of a number", self.bits)?;
         if !(self.scale.is_finite() && self.scale > 0.0) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_rlwe::{PublicKey, SecretKey, SecretRng};
+use windlass_rlwe::{PublicKey, SecretKey, SecretRng, process_id};
 
 use super::context::Context;
 use super::family::{Approximate, Exact, Family, Mock};
@@ -52,7 +52,7 @@ impl<F: Family> fmt::Debug for Client<F> {
 
 impl<F: Family> Client<F> {
     pub(crate) fn new(context: Context<F>, secret: F::Secret, rng: SecretRng) -> Self {
-        Self { context, secret, rng: Mutex::new(OwnRng { process: std::process::id(), rng }) }
+        Self { context, secret, rng: Mutex::new(OwnRng { process: process_id(), rng }) }
     }
 
     /// The context.
@@ -73,7 +73,7 @@ impl<F: Family> Client<F> {
     /// [`Error::Rlwe`] if a forked process gets no entropy.
     pub(super) fn fork_rng(&self) -> Result<SecretRng> {
         let mut own = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
+        let process = process_id();
         if own.process != process {
             *own = OwnRng { process, rng: SecretRng::from_os()? };
         }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::ops::Add;
 use std::sync::Arc;
-use std::time::Instant;
 
 use windlass_ring::{Basis, Poly, Ring};
 use windlass_rlwe::{Context, RandomEvents, RlweParams};
@@ -44,6 +43,9 @@ pub struct CostModel {
     /// Bytes of one prepared constant, if they are known.
     pub constant_bytes: Option<u64>,
 }
+
+/// Whether the machine tells the time. WebAssembly in browsers does not by itself.
+const HAS_CLOCK: bool = cfg!(not(all(target_arch = "wasm32", target_os = "unknown")));
 
 impl CostModel {
     /// Prices for `q_primes` primes in `Q`, `p_primes` in `P` and `digits` groups, in a
@@ -103,29 +105,32 @@ impl CostModel {
     }
 
     /// Prices for a whole context at its top level: [`CostModel::hybrid`], with the time of one
-    /// transform taken here and now, and the sizes of keys and constants. Cost: some transforms of
-    /// one row.
+    /// transform taken here and now, and the sizes of keys and constants. WebAssembly has no clock:
+    /// there the time is unknown. Cost: some transforms of one row.
     pub fn for_context(context: &Context) -> Self {
         let params = context.params();
         let special = params.special_primes().len();
         let primes = params.q_primes().len();
         let wide_rows = (primes + special) as u64;
         Self {
-            milliseconds: Some(Self::transform_milliseconds(context.ring())),
+            milliseconds: HAS_CLOCK.then(|| Self::transform_milliseconds(context.ring())),
             key_bytes: Some(params.key_sizes().switching_key_memory),
             constant_bytes: Some(8 * wide_rows * params.n() as u64),
             ..Self::hybrid(primes, special, params.digits())
         }
     }
 
-    /// The minimum of a few runs of one transform of one row.
+    /// The minimum of a few runs of one transform of one row, or infinity where there is no clock.
     #[doc(hidden)]
     pub fn transform_milliseconds(ring: &Arc<Ring>) -> f64 {
+        if !HAS_CLOCK {
+            return f64::INFINITY;
+        }
         let (basis, ones) = (Basis::new(0..1), vec![1; ring.n()]);
         let mut least = f64::INFINITY;
         for _ in 0..7 {
             let poly = Poly::from_signed(ring, &basis, &ones);
-            let start = Instant::now();
+            let start = std::time::Instant::now();
             std::hint::black_box(poly.into_eval());
             least = least.min(start.elapsed().as_secs_f64() * 1e3);
         }

@@ -1,7 +1,6 @@
 //! Prices measured on an evaluator.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use windlass_ring::slots::SlotRing;
 use windlass_schemes::error::{Error, Result};
@@ -23,9 +22,11 @@ impl CostModel {
     /// read from memory as in a plan, a single one stays in cache and looks cheaper than it is.
     /// Cost: about 100 key switches and the memory of 64 constants. Errors:
     /// [`windlass_schemes::Error::MissingGaloisKey`], [`windlass_schemes::Error::ShapeMismatch`] without elements, and
-    /// what the evaluator reports.
+    /// what the evaluator reports. WebAssembly in browsers has no clock of its own: use
+    /// [`Self::measure_by`] there.
+    #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
     pub fn measure<E: Evaluator>(evaluator: &E, ciphertext: &E::Ciphertext, elements: &[u64]) -> Result<Self> {
-        let start = Instant::now();
+        let start = std::time::Instant::now();
         Self::measure_by(evaluator, ciphertext, elements, &|| start.elapsed().as_secs_f64())
     }
 
