@@ -1,0 +1,13 @@
+"""Programs that Google's compiler HEIR compiles, run by Windlass.
+
+>>> import windlass as wl
+>>> text = open("dot_product.mlir").read()          # doctest: +SKIP
+>>> program = wl.heir.load(text)                    # doctest: +SKIP
+>>> program.run(x, y)                               # doctest: +SKIP
+
+HEIR itself is needed only to compile (``pip install windlass[heir]``).
+"""
+
+from windlass.heir.programs import Port, Program, ProgramClient, ProgramServer, load
+
+__all__ = ["Port", "Program", "ProgramClient", "ProgramServer", "load"]

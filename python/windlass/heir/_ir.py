@@ -121,6 +121,8 @@ class Operation:
     results: list[Value] = field(default_factory=list)
     attributes: dict[str, Any] = field(default_factory=dict)
     regions: list[Block] = field(default_factory=list)
+    block: Block | None = None
+    """Where it stands."""
 
     @property
     def dialect(self) -> str:

@@ -254,7 +254,7 @@ class Parser(AttributeParser):
         if name is None:
             raise self.error(f"an operation expected, not {self.found()}")
         name = _SHORT.get(name, name)
-        operation = Operation(name, place)
+        operation = Operation(name, place, block=self.blocks[-1])
         if quoted is not None:
             types = self._generic(operation)
         else:

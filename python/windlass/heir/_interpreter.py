@@ -1,0 +1,169 @@
+"""Runs the functions of a program: those of clients on slots, the others on symbols of ciphertexts.
+
+Text from others is data here. Every operation is one of the table in ``_operations``, and what a
+program may take is limited.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from windlass.errors import ProgramError, WindlassError
+from windlass.heir._check import Checker, all_operations, loop_bounds
+from windlass.heir._ir import Block, Function, Module, Operation, Symbol, Value
+from windlass.heir._operations import RULES, Machine, frozen
+
+MOST_STEPS = 5 * 10**7
+"""The largest number of operations that a program may run, of all kinds together."""
+
+
+class Interpreter:
+    """Runs functions."""
+
+    def __init__(self, checker: Checker) -> None:
+        self.checker = checker
+        self.module: Module = checker.module
+        self.steps = 0
+        self.sizes: dict[str, int] = {}
+        for function in self.module.functions.values():
+            if function.body is not None:
+                _remove_unused(function.body)
+                self.sizes[function.name] = _number(function.body)
+
+    def run(self, machine: Machine, name: str, arguments: list[Any]) -> list[Any]:
+        """Run a function."""
+        function = self.module.functions[name]
+        return self._call(machine, function, arguments, function.at)
+
+    def _call(
+        self, machine: Machine, function: Function, arguments: list[Any], at: int
+    ) -> list[Any]:
+        if function.body is None:
+            return []
+        if len(arguments) != len(function.body.arguments):
+            raise self.checker.error(f"@{function.name} takes other arguments", at)
+        frame: list[Any] = [None] * self.sizes[function.name]
+        for value, argument in zip(function.body.arguments, arguments, strict=True):
+            frame[value.slot] = frozen(argument)
+        return self._block(machine, function.body, frame)
+
+    def _block(self, machine: Machine, block: Block, frame: list[Any]) -> list[Any]:
+        """Run a block; returns what its last operation gives."""
+        self.steps += len(block.operations)
+        if self.steps > MOST_STEPS:
+            message = f"the program runs more than {MOST_STEPS} operations"
+            raise self.checker.error(message, block.operations[0].at)
+        for operation in block.operations:
+            action = RULES[operation.name].action
+            if action is None:
+                given = self._control(machine, operation, frame)
+                if given is not None:
+                    return given
+                continue
+            args = [frame[value.slot] for value in operation.operands]
+            try:
+                found = action(machine, operation, args)
+            except ProgramError as error:
+                raise self._located(error, operation) from None
+            except WindlassError:
+                raise
+            except ZeroDivisionError:
+                raise self.checker.error("a division by 0", operation.at) from None
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                message = f"{operation.name} does not fit its operands: {error}"
+                raise self.checker.error(message, operation.at) from error
+            if operation.results:
+                frame[operation.results[0].slot] = found
+        return []
+
+    def _located(self, error: ProgramError, operation: Operation) -> ProgramError:
+        return error if error.line else self.checker.error(str(error), operation.at)
+
+    def _control(
+        self, machine: Machine, operation: Operation, frame: list[Any]
+    ) -> list[Any] | None:
+        """Operations that run others. Those that end a block return what they give."""
+        if operation.name in ("func.return", "scf.yield", "affine.yield"):
+            return [self._passed(value, operation, frame) for value in operation.operands]
+        if operation.name == "cf.assert":
+            if not frame[operation.operands[0].slot]:
+                message = operation.attributes.get("message") or operation.attributes.get("msg")
+                raise self.checker.error(f"the program asserts: {message}", operation.at)
+            return None
+        if operation.name == "func.call":
+            callee = operation.attributes["callee"]
+            assert isinstance(callee, Symbol)
+            args = [frame[value.slot] for value in operation.operands]
+            function = self.module.functions[callee.name]
+            found = self._call(machine, function, args, operation.at)
+        elif operation.name == "scf.if":
+            found = self._branch(machine, operation, frame)
+        else:
+            found = self._loop(machine, operation, frame)
+        for value, result in zip(operation.results, found, strict=True):
+            frame[value.slot] = result
+        return None
+
+    def _passed(self, value: Value, operation: Operation, frame: list[Any]) -> Any:
+        """A value for another block, which may change it in place if nothing else uses it."""
+        alone = value.uses == 1 and value.block is operation.block
+        return frame[value.slot] if alone else frozen(frame[value.slot])
+
+    def _branch(self, machine: Machine, operation: Operation, frame: list[Any]) -> list[Any]:
+        taken = bool(frame[operation.operands[0].slot])
+        if taken or len(operation.regions) > 1:
+            return self._block(machine, operation.regions[0 if taken else 1], frame)
+        return []
+
+    def _loop(self, machine: Machine, operation: Operation, frame: list[Any]) -> list[Any]:
+        bounds = loop_bounds(operation)
+        initial = operation.operands
+        if bounds is None:
+            bounds = tuple(frame[value.slot] for value in initial[:3])  # type: ignore[assignment]
+            initial = initial[3:]
+        assert bounds is not None
+        if bounds[2] < 1:
+            raise self.checker.error(f"a loop with the step {bounds[2]} has no end", operation.at)
+        body = operation.regions[0]
+        variable, *arguments = body.arguments
+        values = [self._passed(value, operation, frame) for value in initial]
+        for k in range(*bounds):
+            frame[variable.slot] = k
+            for argument, value in zip(arguments, values, strict=True):
+                frame[argument.slot] = value
+            values = self._block(machine, body, frame)
+        return values
+
+
+def _remove_unused(block: Block) -> None:
+    """Leave out what no result depends on: plaintexts that were prepared in another function."""
+    for operation in reversed(block.operations):
+        for region in operation.regions:
+            _remove_unused(region)
+        used = any(result.uses for result in operation.results)
+        if used or not RULES[operation.name].pure or not operation.results:
+            continue
+        inside = [inner for region in operation.regions for inner in all_operations(region)]
+        if any(not RULES[x.name].pure and not x.name.endswith(".yield") for x in inside):
+            continue
+        for removed in (operation, *inside):
+            for value in removed.operands:
+                value.uses -= 1
+        operation.name = ""
+    block.operations = [operation for operation in block.operations if operation.name]
+
+
+def _number(body: Block) -> int:
+    """Give each value of a function its place in a frame."""
+    count = 0
+    waiting = [body]
+    while waiting:
+        block = waiting.pop()
+        values = list(block.arguments)
+        for operation in block.operations:
+            values += operation.results
+            waiting += operation.regions
+        for value in values:
+            value.slot = count
+            count += 1
+    return count
