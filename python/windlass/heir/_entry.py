@@ -37,6 +37,8 @@ class Entry:
     """The function of the client for each argument."""
     decrypts: dict[int, Function]
     """The function of the client for each result."""
+    zeros: dict[int, Function]
+    """The functions of the client that encrypt zeros, for the server's use."""
 
 
 def setting_of(checker: Checker, slots: int | None) -> Setting:
@@ -136,6 +138,7 @@ def entry_of(checker: Checker, name: str | None) -> Entry:
         function,
         _of_client(functions, function.name, "encrypt", "arg"),
         _of_client(functions, function.name, "decrypt", "result"),
+        _of_client(functions, function.name, "encrypt_zero", "zero"),
     )
 
 

@@ -187,6 +187,10 @@ class Source:
     """Of a polynomial."""
     coefficients: tuple[float, ...] = ()
 
+    def parts(self) -> list[Rows]:
+        """The rows that it is computed from."""
+        return [*(self.factors or ()), *([] if self.inner is None else [self.inner])]
+
 
 class Forms:
     """The vectors of a program."""
@@ -320,6 +324,54 @@ def _good_order(left: Rows, right: Rows) -> _Index:
             if len(columns) and np.array_equal(columns, columns[0] + np.arange(len(columns))):
                 return order
     return np.arange(len(left))
+
+
+def align(sources: list[Source], results: list[Rows]) -> None:
+    """Order the entries of products so that sums need no permutation of them.
+
+    An entry of a product may stand anywhere if its factors are computed by matrices anyway. So a
+    product that is used once, each entry in a row of its own, takes the order of these rows.
+    """
+    used = [rows for source in sources for rows in source.parts()] + results
+    for source in sources:
+        if source.factors is None or any(_is_source(rows, sources) for rows in source.factors):
+            continue
+        found = []
+        for rows in used:
+            here = np.flatnonzero(
+                (rows.columns >= source.start) & (rows.columns < source.start + source.size)
+            )
+            if len(here):
+                found.append((rows, here))
+        if len({id(rows) for rows, _ in found}) != 1:
+            continue
+        rows, here = found[0]
+        owners, columns = rows.owners()[here], rows.columns[here] - source.start
+        if len(rows) != source.size or not np.array_equal(np.sort(owners), np.arange(len(rows))):
+            continue
+        if not np.array_equal(np.sort(columns), np.arange(len(rows))):
+            continue
+        order = np.empty(len(rows), dtype=np.int64)
+        order[owners] = columns
+        left, right = source.factors
+        for factor in {id(left): left, id(right): right}.values():
+            moved = factor.take(order)
+            factor.starts, factor.columns, factor.values = moved.starts, moved.columns, moved.values
+        rows.columns[here] = owners + source.start
+
+
+def _is_source(rows: Rows, sources: list[Source]) -> bool:
+    """Whether rows are a source as it is, perhaps with a factor and a constant for each entry."""
+    held = rows.columns > 0
+    columns, owners = rows.columns[held], rows.owners()[held]
+    if not len(columns) or not np.array_equal(owners, np.arange(len(rows))):
+        return False
+    return any(
+        columns[0] == source.start
+        and len(columns) == source.size
+        and np.array_equal(columns, columns[0] + np.arange(len(columns)))
+        for source in sources
+    )
 
 
 def forms(

@@ -53,16 +53,14 @@ class Interpreter:
         if self.steps > MOST_STEPS:
             message = f"the program runs more than {MOST_STEPS} operations"
             raise self.checker.error(message, block.operations[0].at)
-        for operation in block.operations:
-            action = RULES[operation.name].action
+        for action, operation, operands, result in block.code:
             if action is None:
                 given = self._control(machine, operation, frame)
                 if given is not None:
                     return given
                 continue
-            args = [frame[value.slot] for value in operation.operands]
             try:
-                found = action(machine, operation, args)
+                frame[result] = action(machine, operation, [frame[k] for k in operands])
             except ProgramError as error:
                 raise self._located(error, operation) from None
             except WindlassError:
@@ -72,8 +70,6 @@ class Interpreter:
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
                 message = f"{operation.name} does not fit its operands: {error}"
                 raise self.checker.error(message, operation.at) from error
-            if operation.results:
-                frame[operation.results[0].slot] = found
         return []
 
     def _located(self, error: ProgramError, operation: Operation) -> ProgramError:
@@ -154,11 +150,12 @@ def _remove_unused(block: Block) -> None:
 
 
 def _number(body: Block) -> int:
-    """Give each value of a function its place in a frame."""
+    """Give each value of a function its place in a frame, of which the last takes what has none."""
     count = 0
-    waiting = [body]
+    waiting, blocks = [body], []
     while waiting:
         block = waiting.pop()
+        blocks.append(block)
         values = list(block.arguments)
         for operation in block.operations:
             values += operation.results
@@ -166,4 +163,12 @@ def _number(body: Block) -> int:
         for value in values:
             value.slot = count
             count += 1
-    return count
+    for block in blocks:
+        block.code = [_code(operation, count) for operation in block.operations]
+    return count + 1
+
+
+def _code(operation: Operation, nowhere: int) -> tuple[Any, Operation, list[int], int]:
+    result = operation.results[0].slot if operation.results else nowhere
+    operands = [value.slot for value in operation.operands]
+    return RULES[operation.name].action, operation, operands, result

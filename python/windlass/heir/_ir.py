@@ -25,32 +25,32 @@ class Type:
     inputs: tuple[Type, ...] = ()
     results: tuple[Type, ...] = ()
 
-    @property
-    def scalar(self) -> Type:
-        """The type of an element, or of the value itself."""
-        return self if self.element is None else self.element
+    scalar: Type = field(init=False, repr=False, compare=False)
+    """The type of an element, or the type itself."""
+    is_float: bool = field(init=False, repr=False, compare=False)
+    """Whether numbers of the type are real."""
+    is_integer: bool = field(init=False, repr=False, compare=False)
+    """Whether numbers of the type are integers."""
+    bits: int = field(init=False, repr=False, compare=False)
+    """The width of integers; 64 for ``index``."""
+
+    def __post_init__(self) -> None:
+        scalar = self if self.element is None else self.element
+        kind = scalar.kind
+        numbered = kind[:1] == "i" and kind[1:].isdigit()
+        computed = {
+            "scalar": scalar,
+            "is_float": (kind[:1] == "f" and kind[1:].isdigit()) or kind == "bf16",
+            "is_integer": kind == "index" or numbered,
+            "bits": int(kind[1:]) if numbered else 64,
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)
 
     @property
     def is_ciphertext(self) -> bool:
         """Whether values are encrypted, or tensors of such."""
         return self.scalar.kind == "lwe.lwe_ciphertext"
-
-    @property
-    def is_float(self) -> bool:
-        """Whether numbers of the type are real."""
-        return self.scalar.kind[:1] == "f" or self.scalar.kind == "bf16"
-
-    @property
-    def bits(self) -> int:
-        """The width of integers; 64 for ``index``."""
-        kind = self.scalar.kind
-        return int(kind[1:]) if kind[:1] == "i" and kind[1:].isdigit() else 64
-
-    @property
-    def is_integer(self) -> bool:
-        """Whether numbers of the type are integers."""
-        kind = self.scalar.kind
-        return kind == "index" or (kind[:1] == "i" and kind[1:].isdigit())
 
     def __str__(self) -> str:
         if self.kind == "tensor":
@@ -108,6 +108,9 @@ class Block:
 
     arguments: list[Value] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
+    code: list[tuple[Any, Operation, list[int], int]] = field(default_factory=list)
+    """For the interpreter: the action of each operation, itself, where its operands are in a frame,
+    and where its result is."""
 
 
 @dataclass

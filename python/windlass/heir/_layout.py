@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from windlass.heir._entry import Setting
+from windlass.heir._entry import Entry, Setting
 from windlass.heir._interpreter import Interpreter
 from windlass.heir._ir import Function, Type
 from windlass.heir._operations import Machine
@@ -78,6 +78,24 @@ def input_slots(
             raise checker.error(message, function.at)
         slots.append(Slots(argument, element, constant))
     return slots
+
+
+def zero_slots(
+    interpreter: Interpreter, setting: Setting, entry: Entry, index: int
+) -> list[Slots] | None:
+    """What an argument holds that the client encrypts without being given an array; None for others."""
+    attributes = entry.function.argument_attributes[index]
+    number = attributes.get("client.enc_zero_arg")
+    if not isinstance(number, dict):
+        return None
+    function = entry.zeros.get(number.get("index", 0))
+    type_ = entry.function.type.inputs[index]
+    if function is None or type_.kind == "tensor" or len(function.type.inputs) != 1:
+        message = f"argument {index} of @{entry.function.name} has no function that encrypts it"
+        raise interpreter.checker.error(message, entry.function.at)
+    trace = Trace(setting.slots, setting.modulus is not None)
+    (found,) = interpreter.run(Machine(trace, client=True), function.name, [None])
+    return [Slots(0, np.full(setting.slots, -1), np.asarray(found))]
 
 
 def result_places(

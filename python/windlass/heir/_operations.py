@@ -72,6 +72,8 @@ WORDS = {
 def wrapped(value: int, type_: Type) -> int:
     """An integer in the range of its type: signed, except for i1, which is 0 or 1."""
     bits = type_.bits
+    if -(2**15) <= value < 2**15 and bits >= 16:
+        return value
     if bits == 1:
         return value & 1
     half = 1 << (bits - 1)

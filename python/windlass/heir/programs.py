@@ -24,11 +24,11 @@ from windlass.errors import DTypeError, ParameterError, ProgramError, ShapeError
 from windlass.heir._check import Checker
 from windlass.heir._circuit import Designer, PlannedCircuit, chosen_context
 from windlass.heir._entry import Entry, Setting, entry_of, setting_of
-from windlass.heir._forms import forms
+from windlass.heir._forms import Rows, Vector, align, forms, stacked
 from windlass.heir._interpreter import Interpreter
 from windlass.heir._ir import Type
-from windlass.heir._layout import ciphertexts_of, input_slots, result_places
-from windlass.heir._operations import Machine
+from windlass.heir._layout import ciphertexts_of, input_slots, result_places, zero_slots
+from windlass.heir._operations import Machine, fits
 from windlass.heir._parser import parse
 from windlass.heir._trace import Node, Slots, Trace
 
@@ -137,11 +137,13 @@ class Program:
         sizes = [int(np.prod(port.shape)) for port in ports]
         made, vectors = forms(trace, sizes, self._setting.modulus, wanted)
         self.bounds: tuple[float, ...] = _bounds(bound, len(ports))
-        designer = Designer(made, list(self.bounds))
-        self._results: list[_Result] = []
-        for port, list_, places in nodes:
-            self._results.append(self._result(designer, port, list_, places, vectors))
+        read = [self._result(port, list_, places, vectors) for port, list_, places in nodes]
+        self._results: list[_Result] = [result for result, _ in read]
         self.outputs: tuple[Port, ...] = tuple(result.port for result in self._results)
+        align(made.sources, [rows for _, rows in read])
+        designer = Designer(made, list(self.bounds))
+        for _, rows in read:
+            designer.output(rows)
         design = designer.design
         if context is None:
             context = chosen_context(design, self._setting.scale_bits, self.scheme)
@@ -158,29 +160,30 @@ class Program:
         ports: list[Port] = []
         arguments: list[Any] = []
         types = entry.function.type.inputs
-        unknown = [k for k in plain if not 0 <= k < len(types) or types[k].is_ciphertext]
-        if unknown:
-            message = f"plain={{{unknown[0]}: ...}}: argument {unknown[0]} of @{self.name} is not plain"
+        # Programs with calls for debugging, which do nothing here, take keys too.
+        numbers = {
+            number: index
+            for number, index in enumerate(k for k, type_ in enumerate(types) if not fits(type_, "k"))
+        }
+        given = {numbers.get(number, -1): value for number, value in plain.items()}
+        if any(k < 0 or types[k].is_ciphertext for k in given):
+            message = f"plain={{{', '.join(map(str, plain))}}}: these arguments of @{self.name} are not all plain"
             raise ParameterError(message)
+        names = {index: number for number, index in numbers.items()}
         for index, type_ in enumerate(types):
-            if not type_.is_ciphertext:
-                arguments.append(_plain_argument(interpreter, self.name, index, type_, plain))
+            if index not in names:
+                arguments.append(None)
                 continue
-            count = ciphertexts_of(type_)
-            encrypts = entry.encrypts.get(index)
-            if encrypts is None:
-                port = Port(index, (count * self.slots,), self.scheme == "CKKS")
-                slots = [
-                    Slots(len(ports), np.arange(self.slots) + k * self.slots, np.zeros(self.slots))
-                    for k in range(count)
-                ]
-            else:
-                own = encrypts.type.inputs[0] if encrypts.type.inputs else Type("none")
-                shape = tuple(n or 0 for n in own.shape)
-                port = Port(index, shape, own.is_float)
-                slots = input_slots(interpreter, self._setting, encrypts, len(ports), count)
-            ports.append(port)
-            nodes = np.empty(count, dtype=object)
+            if not type_.is_ciphertext:
+                arguments.append(
+                    _plain_argument(interpreter, self.name, (names[index], type_), given.get(index))
+                )
+                continue
+            slots = zero_slots(interpreter, self._setting, entry, index)
+            if slots is None:
+                port, slots = self._read_input(interpreter, entry, (names[index], type_), len(ports))
+                ports.append(port)
+            nodes = np.empty(len(slots), dtype=object)
             for k, each in enumerate(slots):
                 nodes[k] = trace.node("input", [], each, entry.function.at)
             shape = tuple(n or 0 for n in type_.shape)
@@ -189,6 +192,23 @@ class Program:
             message = f"@{self.name} takes no ciphertext"
             raise interpreter.checker.error(message, entry.function.at)
         return ports, arguments
+
+    def _read_input(
+        self, interpreter: Interpreter, entry: Entry, argument: tuple[int, Type], place: int
+    ) -> tuple[Port, list[Slots]]:
+        """An encrypted argument, and what its ciphertexts hold."""
+        index, type_ = argument
+        count = ciphertexts_of(type_)
+        encrypts = entry.encrypts.get(index)
+        if encrypts is None:
+            slots = [
+                Slots(place, np.arange(self.slots) + k * self.slots, np.zeros(self.slots))
+                for k in range(count)
+            ]
+            return Port(index, (count * self.slots,), self.scheme == "CKKS"), slots
+        own = encrypts.type.inputs[0] if encrypts.type.inputs else Type("none")
+        port = Port(index, tuple(n or 0 for n in own.shape), own.is_float)
+        return port, input_slots(interpreter, self._setting, encrypts, place, count)
 
     def _wanted(
         self, interpreter: Interpreter, entry: Entry, results: list[Any]
@@ -223,20 +243,16 @@ class Program:
 
     def _result(
         self,
-        designer: Designer,
         port: Port,
         nodes: list[Node],
         places: NDArray[np.int64],
-        vectors: dict[int, Any],
-    ) -> _Result:
-        """Design a result: each different row once."""
-        from windlass.heir._forms import stacked
-
+        vectors: dict[int, Vector],
+    ) -> tuple[_Result, Rows]:
+        """How a result is read, and its different rows."""
         list_ = [vectors[node.number] for node in nodes]
         rows, index = stacked(list_, places // self.slots, places % self.slots)
         labels, distinct = rows.distinct()
-        designer.output(distinct)
-        return _Result(port, labels[index])
+        return _Result(port, labels[index]), distinct
 
     # What users ask.
 
@@ -606,17 +622,18 @@ def _check_context(context: Context, setting: Setting) -> None:
 
 
 def _plain_argument(
-    interpreter: Interpreter, name: str, index: int, type_: Type, plain: Mapping[int, ArrayLike]
+    interpreter: Interpreter, name: str, argument: tuple[int, Type], given: ArrayLike | None
 ) -> Any:
+    index, type_ = argument
     if not (type_.is_float or type_.is_integer):
         function = interpreter.module.functions[name]
         message = f"argument {index} of @{name} is {type_}, which is not supported"
         raise interpreter.checker.error(message, function.at)
     shape = tuple(n or 0 for n in type_.shape)
-    if index not in plain:
+    if given is None:
         message = f"argument {index} of @{name} is not encrypted: give its value, plain={{{index}: ...}}"
         raise ParameterError(message)
-    array = np.asarray(plain[index])
+    array = np.asarray(given)
     if array.shape != shape:
         message = f"plain argument {index} has the shape {shape}, not {array.shape}"
         raise ShapeError(message, expected=int(np.prod(shape)), got=array.size)
