@@ -8,6 +8,15 @@
 HEIR itself is needed only to compile (``pip install windlass[heir]``).
 """
 
+from windlass.heir.backend import Backend, CompiledFunction
 from windlass.heir.programs import Port, Program, ProgramClient, ProgramServer, load
 
-__all__ = ["Port", "Program", "ProgramClient", "ProgramServer", "load"]
+__all__ = [
+    "Backend",
+    "CompiledFunction",
+    "Port",
+    "Program",
+    "ProgramClient",
+    "ProgramServer",
+    "load",
+]

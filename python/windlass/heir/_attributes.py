@@ -13,14 +13,13 @@ from windlass.heir._ir import Dense, Opaque, Symbol, Type, numpy_dtype
 from windlass.heir._reader import Reader
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.\-]*")
-_KEY = re.compile(r'[A-Za-z_][A-Za-z0-9_$.]*')
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _SCALAR = re.compile(r"(?:index|none|bf16|f(?:16|32|64|80|128)|[su]?i[0-9]{1,8})\b")
 _DIMENSION = re.compile(r"([0-9]+|\?)x")
 _NUMBER = re.compile(
     r"-?(?:0x[0-9A-Fa-f]+|[0-9]+\.[0-9]*(?:[eE][+-]?[0-9]+)?|[0-9]+(?:[eE][+-]?[0-9]+)?)"
 )
 _SYMBOL = re.compile(r'@(?:[A-Za-z_][A-Za-z0-9_$.\-]*|"(?:[^"\\]|\\.)*")')
-_NUMBERS = re.compile(r"[0-9eE+\-.,\s]*")
 _MOST_ENTRIES = 2**27
 
 
@@ -132,7 +131,7 @@ class AttributeParser(Reader):
         self.skip()
         with self.deeper():
             if self.peek("["):
-                return self.list("[", "]")
+                return self.entries("[", "]")
             if self.peek("{"):
                 return self.dictionary("{", "}")
             if self.peek('"'):
@@ -190,7 +189,7 @@ class AttributeParser(Reader):
             raise self.error("this number has too many digits")
         return int(found)
 
-    def list(self, opening: str, closing: str) -> list[Any]:
+    def entries(self, opening: str, closing: str) -> list[Any]:
         """Read a list of attributes."""
         self.expect(opening, "before a list")
         found: list[Any] = []
@@ -236,7 +235,9 @@ class AttributeParser(Reader):
         """`dense<1.0> : tensor<4xf32>`."""
         at = self.at
         self.expect("<", "after dense")
-        raw, flat, shape = self.string() if self.peek('"') else None, [], ()
+        raw = self.string() if self.peek('"') else None
+        flat: list[Any] = []
+        shape: tuple[int, ...] = ()
         if raw is None and not self.peek(">"):
             flat, shape = self._entries()
         self.expect(">", "at the end of a dense attribute")
@@ -245,14 +246,15 @@ class AttributeParser(Reader):
         if type_.kind != "tensor" or None in type_.shape or not _is_number(type_):
             raise self.error(f"a constant of the type {type_} is not supported", at)
         whole = tuple(n for n in type_.shape if n is not None)
-        if math.prod(whole) > _MOST_ENTRIES:
+        count = math.prod(whole)
+        if count > _MOST_ENTRIES:
             raise self.error(f"a constant has at most {_MOST_ENTRIES} entries", at)
         if raw is not None:
             return Dense(self._from_hexadecimal(raw, whole, type_, at), type_)
         numbers = self._as_array(flat, type_, at)
         if shape == ():
             numbers = np.full(whole, numbers[0]) if flat else np.zeros(whole, numpy_dtype(type_))
-            if not flat and math.prod(whole):
+            if not flat and count:
                 raise self.error(f"no entries for {type_}", at)
         elif shape != whole:
             raise self.error(f"entries of shape {shape} for {type_}", at)
@@ -322,7 +324,7 @@ class AttributeParser(Reader):
         return own
 
 
-_STORED = {
+_STORED: dict[str, np.dtype[Any]] = {
     "f64": np.dtype("<f8"),
     "f32": np.dtype("<f4"),
     "f16": np.dtype("<f2"),

@@ -44,7 +44,7 @@ class Checker:
             types = (*function.type.inputs, *function.type.results)
             for type_ in types:
                 if type_.kind == "tensor" and None in type_.shape:
-                    message = f"@{function.name} takes or returns {type_}: dynamic shapes are not supported"
+                    message = f"@{function.name} has {type_}: dynamic shapes are not supported"
                     raise self.error(message, function.at)
             if function.body is not None:
                 self._block(function.body, "func", function.type.results)
@@ -71,11 +71,9 @@ class Checker:
         terminator = _TERMINATORS[kind]
         for operation in block.operations:
             self._operation(operation)
-            last = operation is block.operations[-1]
-            if (operation.name in _TERMINATORS.values()) != (last and operation.name == terminator):
-                if last or operation.name in _TERMINATORS.values():
-                    message = f"{operation.name} does not belong here"
-                    raise self.error(message, operation.at)
+            ends = operation.name == terminator and operation is block.operations[-1]
+            if operation.name in _TERMINATORS.values() and not ends:
+                raise self.error(f"{operation.name} does not belong here", operation.at)
         if not block.operations or block.operations[-1].name != terminator:
             if results or kind == "func":
                 at = block.operations[-1].at if block.operations else 0
@@ -106,7 +104,9 @@ class Checker:
         for k, value in enumerate(operation.operands):
             letter = letters[min(k, len(letters.rstrip("+")) - 1)]
             if not fits(value.type, letter):
-                message = f"operand {k + 1} of {operation.name} is {value.type}, not {WORDS[letter]}"
+                message = (
+                    f"operand {k + 1} of {operation.name} is {value.type}, not {WORDS[letter]}"
+                )
                 raise self.error(message, operation.at)
         self._types(operation)
         self._regions(operation)
@@ -176,7 +176,9 @@ class Checker:
         types = tuple(value.type for value in values)
         arguments = tuple(value.type for value in operation.regions[0].arguments[1:])
         if types != results or arguments != results or not operation.regions[0].arguments:
-            raise self.error("the values of this loop are not of the types of its results", operation.at)
+            raise self.error(
+                "the values of this loop are not of the types of its results", operation.at
+            )
         if bounds is None and not all(v.type.is_integer for v in operation.operands[:3]):
             raise self.error("the bounds of a loop are integers", operation.at)
 

@@ -1,4 +1,4 @@
-"""What a program becomes: products of matrices, of ciphertexts, and polynomials, with their plans."""
+"""What a program becomes: products with matrices, products of ciphertexts, polynomials."""
 
 from __future__ import annotations
 
@@ -207,7 +207,9 @@ def _chebyshev(coefficients: tuple[float, ...]) -> np.polynomial.Chebyshev:
     return np.polynomial.Chebyshev(np.array(coefficients), domain=[-1, 1], window=[-1, 1])
 
 
-def chosen_context(design: Design, scale_bits: int, scheme: Literal["BGV", "BFV", "CKKS"]) -> Context:
+def chosen_context(
+    design: Design, scale_bits: int, scheme: Literal["BGV", "BFV", "CKKS"]
+) -> Context:
     """The smallest parameters with 128 bits of security in which the program fits."""
     sizes = [*design.sizes, *(step.size for step in design.steps)]
     sizes += [len(affine.constant) for affine in design.outputs]
@@ -270,9 +272,7 @@ class PlannedCircuit:
 
     def run(self, arrays: list[Ciphertext]) -> list[Ciphertext | None]:
         """Compute the results. None for one that depends on no ciphertext."""
-        values = {
-            number: arrays[argument] for argument, number in self.design.arguments.items()
-        }
+        values = {number: arrays[argument] for argument, number in self.design.arguments.items()}
         made: dict[int, Ciphertext] = {}
         last = self._last_uses()
         for place, step in enumerate(self.design.steps):
@@ -332,8 +332,10 @@ class PlannedCircuit:
         if block.kind == "negated":
             return -x
         if block.kind == "factor":
-            return x * block.factor
-        return self.plans[id(block)](x, progress=False)
+            scaled: Ciphertext = x * block.factor
+            return scaled
+        plan = self.plans[id(block)]
+        return plan(x, progress=False)
 
     def in_the_clear(self, arrays: list[NDArray[Any]]) -> list[NDArray[Any]]:
         """The same steps on numbers."""

@@ -55,13 +55,13 @@ def setting_of(checker: Checker, slots: int | None) -> Setting:
     count = slots if slots is not None else _slots(module)
     if count is None or not 1 <= count <= _MOST_SLOTS:
         message = (
-            f"the module does not say how many slots it has (scheme.requested_slot_count, from 1 to "
+            "the module does not say how many slots it has (scheme.requested_slot_count, at most "
             f"{_MOST_SLOTS}): give slots="
         )
         raise checker.error(message, 0)
     actual = module.attributes.get("scheme.actual_slot_count")
     if scheme != "CKKS" and isinstance(actual, int) and count > actual // 2:
-        message = f"{count} slots in two rows of {actual // 2}: only programs within one row are supported"
+        message = f"{count} slots lie in two rows of {actual // 2}, but only one row is supported"
         raise checker.error(message, 0)
     bits = _number(parameters, "logDefaultScale") or 40
     return Setting(scheme, modulus, count, min(max(bits, 30), 50))
@@ -126,7 +126,9 @@ def entry_of(checker: Checker, name: str | None) -> Entry:
         found = [f for f in functions.values() if f.body is not None and _is_entry(f)]
         if len(found) != 1:
             names = ", ".join(f.name for f in found) or "none"
-            message = f"one function to evaluate expected, not {len(found)} ({names}): give function="
+            message = (
+                f"one function to evaluate expected, not {len(found)} ({names}): give function="
+            )
             raise checker.error(message, found[1].at if found else 0)
         function = found[0]
     else:

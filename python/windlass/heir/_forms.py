@@ -3,8 +3,8 @@
 Between products of ciphertexts, everything that a program does to slots is affine: rotations, sums,
 products with plaintexts, linear maps. So each slot is a row of coefficients, for the entries of
 the *sources*: the arrays that clients encrypt, and the products and polynomials computed before.
-Slots with equal rows hold equal numbers, and are computed once: what a program repeats in its slots,
-because its ring is larger than its arrays, disappears.
+Slots with equal rows hold equal numbers, and are computed once: what a program repeats in its
+slots, because its ring is larger than its arrays, disappears.
 
     rows of an input        the entry in each slot
     rotate by k             the rows, moved
@@ -117,8 +117,9 @@ def _equal_neighbours(rows: Rows) -> NDArray[np.bool_]:
     differ = (before.columns != after.columns) | (before.values != after.values)
     bad = np.zeros(len(candidates), dtype=bool)
     np.logical_or.at(bad, before.owners(), differ)
-    same[candidates] = ~bad
-    return same
+    equal: NDArray[np.bool_] = same.copy()
+    equal[candidates] = ~bad
+    return equal
 
 
 def sum_of(list_: list[Rows]) -> Rows:
@@ -306,9 +307,7 @@ class Forms:
         none = self.constants(np.zeros(len(places)))
         return np.arange(len(places)), sum_of(list_) if list_ else none
 
-    def _polynomial(
-        self, node: Node, parents: list[Vector], places: _Index
-    ) -> tuple[_Index, Rows]:
+    def _polynomial(self, node: Node, parents: list[Vector], places: _Index) -> tuple[_Index, Rows]:
         used, labels = np.unique(parents[0].index[places], return_inverse=True)
         inner = parents[0].rows.take(used)
         source = self._source(len(used), inner=inner, coefficients=node.payload)

@@ -115,7 +115,7 @@ class Interpreter:
         bounds = loop_bounds(operation)
         initial = operation.operands
         if bounds is None:
-            bounds = tuple(frame[value.slot] for value in initial[:3])  # type: ignore[assignment]
+            bounds = tuple(frame[value.slot] for value in initial[:3])
             initial = initial[3:]
         assert bounds is not None
         if bounds[2] < 1:

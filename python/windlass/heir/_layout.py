@@ -63,7 +63,9 @@ def input_slots(
         trace = Trace(setting.slots, setting.modulus is not None)
         args = [array, None][: len(function.type.inputs)]
         (found,) = interpreter.run(Machine(trace, client=True), function.name, args)
-        vectors = list(found.flat) if isinstance(found, np.ndarray) and found.dtype == object else [found]
+        vectors = (
+            list(found.flat) if isinstance(found, np.ndarray) and found.dtype == object else [found]
+        )
         runs.append([(_origin(x, labels), x) for x in vectors])
     if len(runs[0]) != count:
         message = f"@{function.name} gives {len(runs[0])} ciphertexts, not {count}"
@@ -83,7 +85,7 @@ def input_slots(
 def zero_slots(
     interpreter: Interpreter, setting: Setting, entry: Entry, index: int
 ) -> list[Slots] | None:
-    """What an argument holds that the client encrypts without being given an array; None for others."""
+    """What an argument holds for which the client has no array; None for other arguments."""
     attributes = entry.function.argument_attributes[index]
     number = attributes.get("client.enc_zero_arg")
     if not isinstance(number, dict):
@@ -101,7 +103,7 @@ def zero_slots(
 def result_places(
     interpreter: Interpreter, setting: Setting, function: Function, count: int
 ) -> tuple[tuple[int, ...], NDArray[np.int64]]:
-    """The shape of a result, and the ciphertext and slot (``ciphertext * slots + slot``) of each entry."""
+    """The shape of a result, and ``ciphertext * slots + slot`` of each entry."""
     checker = interpreter.checker
     total = count * setting.slots
     found = []

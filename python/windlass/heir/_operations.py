@@ -169,10 +169,10 @@ def _same(_machine: Machine, _operation: Operation, args: list[Any]) -> Any:
     return args[0]
 
 
-def _narrowed(_machine: Machine, operation: Operation, args: list[Any]) -> Any:
-    """A conversion of integers: functions of clients only move numbers, whose range does not matter."""
+def _narrowed(machine: Machine, operation: Operation, args: list[Any]) -> Any:
+    """A conversion of integers. Functions of clients only move numbers, of any range."""
     type_ = operation.results[0].type
-    if _machine.client or type_.is_float:
+    if machine.client or type_.is_float:
         return args[0]
     if isinstance(args[0], np.ndarray):
         flat = [wrapped(int(x), type_) for x in args[0].flat]
@@ -198,7 +198,7 @@ def _to_integer(_machine: Machine, operation: Operation, args: list[Any]) -> Any
 
 
 def frozen(value: Any) -> Any:
-    """The same value, which nobody changes through this reference."""
+    """The same value, which is not changed through this reference."""
     if isinstance(value, np.ndarray) and value.flags.writeable:
         value = value.view()
         value.flags.writeable = False

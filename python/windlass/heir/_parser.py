@@ -456,9 +456,9 @@ class Parser(AttributeParser):
     def _constant(self, operation: Operation) -> tuple[Type, ...]:
         operation.attributes |= self.maybe_dictionary()
         self.skip()
-        for word, value in (("true", 1), ("false", 0)):
+        for word, truth in (("true", 1), ("false", 0)):
             if self.word(word):
-                operation.attributes["value"] = value
+                operation.attributes["value"] = truth
                 return (Type("i1"),)
         if self.peek("dense"):
             operation.attributes["value"] = dense = self.attribute()
@@ -503,56 +503,67 @@ class Parser(AttributeParser):
         if name is None:
             raise self.error("the variable of a loop expected")
         self.expect("=", "after the variable of a loop")
-        operands: list[tuple[str, int]] = []
-        bounds: list[int] = []
-        for word in ("to", "step", ""):
-            operand = self._operand()
-            if operand is not None:
-                operands.append(operand)
-            else:
-                number = self.number()
-                if not isinstance(number, int):
-                    raise self.error(f"a bound of a loop expected, not {self.found()}")
-                bounds.append(number)
-            if word == "step" and not self.word("step"):
-                bounds.append(1)
-                break
-            if word == "to" and not self.word("to"):
-                raise self.error(f"'to' expected in a loop, not {self.found()}")
-        if operands and bounds and operation.name != "affine.for":
-            raise self.error("bounds of a loop are all numbers, or all values", at)
-        if operation.name == "affine.for" and operands:
-            raise self.error("an affine loop whose bounds are not numbers is not supported", at)
-        types: tuple[Type, ...] = ()
-        arguments: list[tuple[str, int]] = []
-        if self.word("iter_args"):
-            self.expect("(", "after iter_args")
-            while not self.accept(")"):
-                argument = self._operand()
-                self.expect("=", "in iter_args")
-                initial = self._operand()
-                if argument is None or initial is None:
-                    raise self.error(f"a value expected, not {self.found()}")
-                arguments.append(argument)
-                operands.append(initial)
-                if not self.accept(","):
-                    self.expect(")", "after the last value")
-                    break
-            self.expect("->", "before the types of a loop")
-            types = self.type_list()
-        if len(types) != len(arguments):
-            raise self.error(f"{len(arguments)} values, but {len(types)} types", at)
+        operands = self._loop_bounds(operation, at)
+        arguments, initial, types = self._loop_values(at)
         kind = self.type() if self.accept(":") else Type("index")
-        if bounds:
-            operation.attributes["bounds"] = bounds
-            self._bind(operation, operands, types)
-        else:
-            self._bind(operation, operands, (kind, kind, kind, *types))
+        self._bind(operation, [*operands, *initial], (kind,) * len(operands) + types)
         values = [Value(name, kind, at)]
         values += [Value(x, t, place) for (x, place), t in zip(arguments, types, strict=True)]
         operation.regions.append(self._scoped(values))
         operation.attributes |= self.maybe_dictionary()
         return types
+
+    def _loop_bounds(self, operation: Operation, at: int) -> list[tuple[str, int]]:
+        """The bounds and the step: values, or numbers for an attribute."""
+        operands: list[tuple[str, int]] = []
+        bounds: list[int] = []
+        for word in ("", "to", "step"):
+            if word and not self.word(word):
+                if word == "to":
+                    raise self.error(f"'to' expected in a loop, not {self.found()}")
+                bounds.append(1)
+                break
+            operand = self._operand()
+            if operand is not None:
+                operands.append(operand)
+                continue
+            number = self.number()
+            if not isinstance(number, int):
+                raise self.error(f"a bound of a loop expected, not {self.found()}")
+            bounds.append(number)
+        if operation.name == "affine.for" and operands:
+            raise self.error("an affine loop whose bounds are not numbers is not supported", at)
+        if operands and bounds:
+            raise self.error("the bounds and the step of a loop are all values", at)
+        if bounds:
+            operation.attributes["bounds"] = bounds
+        return operands
+
+    def _loop_values(
+        self, at: int
+    ) -> tuple[list[tuple[str, int]], list[tuple[str, int]], tuple[Type, ...]]:
+        """The names of the values of a loop, what they begin with, and their types."""
+        names: list[tuple[str, int]] = []
+        initial: list[tuple[str, int]] = []
+        if not self.word("iter_args"):
+            return names, initial, ()
+        self.expect("(", "after iter_args")
+        while not self.accept(")"):
+            name = self._operand()
+            self.expect("=", "in iter_args")
+            first = self._operand()
+            if name is None or first is None:
+                raise self.error(f"a value expected, not {self.found()}")
+            names.append(name)
+            initial.append(first)
+            if not self.accept(","):
+                self.expect(")", "after the last value")
+                break
+        self.expect("->", "before the types of a loop")
+        types = self.type_list()
+        if len(types) != len(names):
+            raise self.error(f"{len(names)} values, but {len(types)} types", at)
+        return names, initial, types
 
     def _branch(self, operation: Operation) -> tuple[Type, ...]:
         """`scf.if %x -> (type) {...} else {...}`."""

@@ -66,7 +66,11 @@ class Reader:
         self.skip()
         end = self.at + len(word)
         following = self.text[end : end + 1]
-        if not self.text.startswith(word, self.at) or following.isalnum() or following in tuple("_.$"):
+        if (
+            not self.text.startswith(word, self.at)
+            or following.isalnum()
+            or following in tuple("_.$")
+        ):
             return False
         self.at = end
         return True
@@ -121,9 +125,8 @@ class Reader:
                 open_.append(token)
                 if len(open_) > DEEPEST:
                     raise self.error(f"brackets are nested deeper than {DEEPEST}", found.start())
-            elif token in (">", ")", "]", "}"):
-                if _CLOSES[open_.pop()] != token:
-                    raise self.error(f"'{token}' closes nothing", found.start())
+            elif token in _CLOSES.values() and _CLOSES[open_.pop()] != token:
+                raise self.error(f"'{token}' closes nothing", found.start())
         self.at = at
         return "".join(self.text[begin + 1 : at - 1].split())
 

@@ -151,9 +151,11 @@ def demands(trace: Trace, wanted: dict[int, NDArray[np.bool_]]) -> dict[int, NDA
 def _needed(node: Node, mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """The slots of an operand that the slots of a result depend on."""
     if node.kind == "rotate":
-        return np.roll(mask, node.payload)
+        rolled: NDArray[np.bool_] = np.roll(mask, node.payload)
+        return rolled
     if node.kind == "scale":
-        return mask & (node.payload != 0)
+        held: NDArray[np.bool_] = mask & (node.payload != 0)
+        return held
     if node.kind == "linear":
         needed = np.zeros_like(mask)
         for shift, diagonal in zip(node.payload.shifts, node.payload.diagonals, strict=True):

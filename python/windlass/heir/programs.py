@@ -161,13 +161,10 @@ class Program:
         arguments: list[Any] = []
         types = entry.function.type.inputs
         # Programs with calls for debugging, which do nothing here, take keys too.
-        numbers = {
-            number: index
-            for number, index in enumerate(k for k, type_ in enumerate(types) if not fits(type_, "k"))
-        }
+        numbers = dict(enumerate(k for k, type_ in enumerate(types) if not fits(type_, "k")))
         given = {numbers.get(number, -1): value for number, value in plain.items()}
         if any(k < 0 or types[k].is_ciphertext for k in given):
-            message = f"plain={{{', '.join(map(str, plain))}}}: these arguments of @{self.name} are not all plain"
+            message = f"not all of the arguments {list(plain)} of @{self.name} are plain"
             raise ParameterError(message)
         names = {index: number for number, index in numbers.items()}
         for index, type_ in enumerate(types):
@@ -181,7 +178,9 @@ class Program:
                 continue
             slots = zero_slots(interpreter, self._setting, entry, index)
             if slots is None:
-                port, slots = self._read_input(interpreter, entry, (names[index], type_), len(ports))
+                port, slots = self._read_input(
+                    interpreter, entry, (names[index], type_), len(ports)
+                )
                 ports.append(port)
             nodes = np.empty(len(slots), dtype=object)
             for k, each in enumerate(slots):
@@ -269,12 +268,12 @@ class Program:
         """Whether ciphertexts are multiplied."""
         return self._circuit.multiplies or bool(self._circuit.polynomials)
 
-    def __windlass_needs__(self) -> list[LinearPlan | Circuit | Bootstrapping | Keys]:
+    def __windlass_needs__(self) -> tuple[LinearPlan | Circuit | Bootstrapping | Keys, ...]:
         """Whatever :meth:`Context.generate_keys` makes keys for."""
         needs: list[LinearPlan | Circuit | Bootstrapping | Keys] = [*self._circuit.needs()]
         if self.scheme == "CKKS" and self.depth > self.context.depth:
             needs.append(self.context.bootstrapping())
-        return needs
+        return tuple(needs)
 
     def setup(self, *, progress: _Progress = None) -> tuple[ProgramClient, ProgramServer]:
         """Make keys.
@@ -310,30 +309,52 @@ class Program:
             If an array does not have the shape of its argument, or holds other numbers.
 
         """
-        arrays = self._arrays(inputs)
+        self._arrays(inputs)
+        return [self.encrypt_one(client, place, given) for place, given in enumerate(inputs)]
+
+    def encrypt_one(self, client: Client, place: int, given: ArrayLike) -> Ciphertext:
+        """Encrypt one argument.
+
+        Parameters
+        ----------
+        client : Client
+        place : int
+            Its number among :attr:`inputs`.
+        given : array_like
+
+        Returns
+        -------
+        Ciphertext
+
+        Raises
+        ------
+        ShapeError, DTypeError, ValueRangeError
+            As of :meth:`encrypt`.
+
+        """
+        array = self._array(self.inputs[place], given)
         if self.scheme == "CKKS":
-            pairs = zip(arrays, self.bounds, strict=True)
-            return [client.encrypt(array, bound=bound) for array, bound in pairs]
-        return [client.encrypt(array) for array in arrays]
+            return client.encrypt(array, bound=self.bounds[place])
+        return client.encrypt(array)
 
     def _arrays(self, inputs: Sequence[ArrayLike]) -> list[NDArray[Any]]:
         if len(inputs) != len(self.inputs):
             message = f"@{self.name} takes {len(self.inputs)} encrypted arrays, not {len(inputs)}"
             raise ShapeError(message, expected=len(self.inputs), got=len(inputs))
-        found = []
-        for port, given in zip(self.inputs, inputs, strict=True):
-            array = np.asarray(given)
-            if array.dtype.kind not in ("biuf" if self.scheme == "CKKS" else "biu"):
-                kind = "real numbers" if self.scheme == "CKKS" else "integers"
-                raise DTypeError(f"argument {port.index} holds {kind}, not {array.dtype}")
-            if array.shape != port.shape:
-                message = f"argument {port.index} has the shape {port.shape}, not {array.shape}"
-                raise ShapeError(message, expected=int(np.prod(port.shape)), got=array.size)
-            dtype = np.float64 if self.scheme == "CKKS" else np.int64
-            if array.dtype == np.uint64 and array.size and int(array.max()) >= 2**63:
-                raise DTypeError(f"argument {port.index} holds integers above 2^63")
-            found.append(array.reshape(-1).astype(dtype))
-        return found
+        return [self._array(port, given) for port, given in zip(self.inputs, inputs, strict=True)]
+
+    def _array(self, port: Port, given: ArrayLike) -> NDArray[Any]:
+        """An argument as a vector."""
+        array = np.asarray(given)
+        if array.dtype.kind not in ("biuf" if self.scheme == "CKKS" else "biu"):
+            kind = "real numbers" if self.scheme == "CKKS" else "integers"
+            raise DTypeError(f"argument {port.index} holds {kind}, not {array.dtype}")
+        if array.shape != port.shape:
+            message = f"argument {port.index} has the shape {port.shape}, not {array.shape}"
+            raise ShapeError(message, expected=int(np.prod(port.shape)), got=array.size)
+        if array.dtype == np.uint64 and array.size and int(array.max()) >= 2**63:
+            raise DTypeError(f"argument {port.index} holds integers above 2^63")
+        return array.reshape(-1).astype(np.float64 if self.scheme == "CKKS" else np.int64)
 
     def evaluate(self, server: Server, inputs: Sequence[Ciphertext]) -> list[Ciphertext | None]:
         """Evaluate the function at the server.
@@ -438,7 +459,7 @@ class Program:
         """
         design = self._circuit.design
         found = [
-            f"function     @{self.name}, {self.scheme}, as meant: the planner chooses the parameters",
+            f"function     @{self.name}, {self.scheme}, with parameters of the planner",
             f"encrypted    {_shapes(self.inputs)}",
             f"results      {_shapes(self.outputs)}",
         ]
@@ -456,11 +477,12 @@ class Program:
             found.append(f"result {k:<5} {_in_words(affine)}")
         sizes = self.context.sizes()
         keys = len(self.required_keys) + int(self.relinearisation)
+        megabytes = keys * sizes["switching_key_memory"] / 1e6
         found += [
             f"depth        {self.depth}, of which {self.products} products of ciphertexts",
             f"parameters   ring dimension {self.context.ring_dimension}, "
             f"{self.context.security:.0f} bits of security",
-            f"keys         {keys}, about {keys * sizes['switching_key_memory'] / 1e6:.1f} MB in memory",
+            f"keys         {keys}, about {megabytes:.1f} MB in memory",
         ]
         return "\n".join(found)
 
@@ -537,7 +559,8 @@ def load(
     """Read, check and plan a program that HEIR compiled to CKKS, BGV or BFV.
 
     The text is what ``heir-opt --mlir-to-ckks`` or ``--mlir-to-bgv`` prints, also with
-    ``--mlir-print-op-generic``. It is data: reading it runs no code, and what it may take is limited.
+    ``--mlir-print-op-generic``. It is data: reading it runs no code, and its size, its depth and
+    what it computes are limited.
 
     **Warning.** The program runs *as meant*: it computes the same numbers, but Windlass chooses the
     parameters and how linear maps are computed. Moduli, levels and scales that the text states are
@@ -549,7 +572,8 @@ def load(
     function : str, optional
         The function to evaluate. By default the entry of the program.
     plain : mapping of int to array_like, optional
-        The values of arguments that are not encrypted, by their number. They become part of the plan.
+        The values of arguments that are not encrypted, by their number. They become part of the
+        plan.
     bound : float or sequence of float
         CKKS: the largest absolute value of encrypted arguments, for all or for each. Public.
     slots : int, optional
@@ -593,7 +617,7 @@ def load(
     )
 
 
-def _restore(
+def _restore(  # noqa: PLR0917 - as pickles call it
     text: str,
     function: str | None,
     plain: dict[int, ArrayLike],
@@ -615,9 +639,15 @@ def _bounds(bound: float | Sequence[float], count: int) -> tuple[float, ...]:
 
 
 def _check_context(context: Context, setting: Setting) -> None:
-    wanted = setting.scheme if setting.modulus is None else f"{setting.scheme} modulo {setting.modulus}"
+    wanted = (
+        setting.scheme if setting.modulus is None else f"{setting.scheme} modulo {setting.modulus}"
+    )
     if context.scheme != setting.scheme or context.modulus != setting.modulus:
-        own = context.scheme if context.modulus is None else f"{context.scheme} modulo {context.modulus}"
+        own = (
+            context.scheme
+            if context.modulus is None
+            else f"{context.scheme} modulo {context.modulus}"
+        )
         raise ParameterError(f"the program is for {wanted}, but the context is {own}")
 
 
@@ -631,7 +661,7 @@ def _plain_argument(
         raise interpreter.checker.error(message, function.at)
     shape = tuple(n or 0 for n in type_.shape)
     if given is None:
-        message = f"argument {index} of @{name} is not encrypted: give its value, plain={{{index}: ...}}"
+        message = f"argument {index} of @{name} is not encrypted: give plain={{{index}: ...}}"
         raise ParameterError(message)
     array = np.asarray(given)
     if array.shape != shape:
@@ -659,7 +689,9 @@ def _in_words(affine: Any) -> str:
                 rows, columns = block.matrix.shape
                 yield f"matrix {rows} x {columns} @ {name}"
             else:
-                yield {"same": name, "negated": f"-{name}", "factor": f"{name} * constant"}[block.kind]
+                yield {"same": name, "negated": f"-{name}", "factor": f"{name} * constant"}[
+                    block.kind
+                ]
         if affine.constant.any() or not affine.blocks:
             yield "constant"
 
