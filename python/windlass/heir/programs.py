@@ -20,7 +20,14 @@ from windlass._windlass import (
     LinearPlan,
     Server,
 )
-from windlass.errors import DTypeError, ParameterError, ProgramError, ShapeError
+from windlass.errors import (
+    DTypeError,
+    MissingGaloisKey,
+    MissingRelinearisationKey,
+    ParameterError,
+    ProgramError,
+    ShapeError,
+)
 from windlass.heir._check import Checker
 from windlass.heir._circuit import Designer, PlannedCircuit, chosen_context
 from windlass.heir._entry import Entry, Setting, entry_of, setting_of
@@ -382,7 +389,19 @@ class Program:
         if [x.shape for x in inputs] != [(size,) for size in sizes]:
             message = f"ciphertexts of the arguments have the shapes {[(n,) for n in sizes]}"
             raise ShapeError(message, expected=len(sizes), got=len(inputs))
+        self._check_keys(server)
         return self._circuit.run([server.receive(x) for x in inputs])
+
+    def _check_keys(self, server: Server) -> None:
+        """Refuse a server without the keys, before any work."""
+        missing = sorted(set(self.required_keys) - set(server.galois_elements))
+        how = "name the program in generate_keys or generate_server"
+        if missing:
+            message = f"@{self.name} needs {len(missing)} Galois keys that the server lacks: {how}"
+            raise MissingGaloisKey(message, elements=missing, needed_by=self.name)
+        if self.relinearisation and not server.relinearisation:
+            message = f"@{self.name} needs the relinearisation key, which the server lacks: {how}"
+            raise MissingRelinearisationKey(message, relinearisation=True, needed_by=self.name)
 
     def decrypt(self, client: Client, results: Sequence[Ciphertext | None]) -> Any:
         """Decrypt the results.
