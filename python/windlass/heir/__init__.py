@@ -1,7 +1,7 @@
 """Programs that Google's compiler HEIR compiles, run by Windlass.
 
 >>> import windlass as wl
->>> text = open("dot_product.mlir").read()          # doctest: +SKIP
+>>> text = Path("dot_product.mlir").read_text()    # doctest: +SKIP
 >>> program = wl.heir.load(text)                    # doctest: +SKIP
 >>> program.run(x, y)                               # doctest: +SKIP
 
