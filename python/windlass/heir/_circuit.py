@@ -239,14 +239,14 @@ def chosen_context(
 class PlannedCircuit:
     """A design with the plans of its matrices and polynomials in a context."""
 
-    def __init__(self, design: Design, context: Context) -> None:
+    def __init__(self, design: Design, context: Context, max_keys: int | None) -> None:
         self.design, self.context = design, context
         self.plans: dict[int, LinearPlan] = {}
         self.polynomials: dict[int, Circuit] = {}
         for affine in self._affines():
             for block in affine.blocks:
                 if block.matrix is not None and id(block) not in self.plans:
-                    self.plans[id(block)] = context.linear(block.matrix)
+                    self.plans[id(block)] = context.linear(block.matrix, max_keys=max_keys)
         for step in design.steps:
             if step.inner is not None:
                 polynomial = context.polynomial(_chebyshev(step.coefficients))

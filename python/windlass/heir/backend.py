@@ -25,6 +25,8 @@ class Backend:
         CKKS: the largest absolute value of encrypted arguments, for all or for each. Public.
     context : Context, optional
         By default the smallest parameters with 128 bits of security for each function.
+    max_keys : int, optional
+        The largest number of Galois keys for one matrix, as of :func:`load`.
 
     Raises
     ------
@@ -45,7 +47,11 @@ class Backend:
     """
 
     def __init__(
-        self, *, bound: float | Sequence[float] = 1.0, context: Context | None = None
+        self,
+        *,
+        bound: float | Sequence[float] = 1.0,
+        context: Context | None = None,
+        max_keys: int | None = None,
     ) -> None:
         try:
             from heir import interfaces
@@ -54,7 +60,7 @@ class Backend:
         # HEIR asks whether backends are of these classes.
         interfaces.BackendInterface.register(Backend)
         interfaces.ClientInterface.register(CompiledFunction)
-        self._bound, self._context = bound, context
+        self._how: dict[str, Any] = {"bound": bound, "context": context, "max_keys": max_keys}
 
     def run_backend(  # noqa: PLR0917 - as HEIR calls it
         self,
@@ -69,9 +75,7 @@ class Backend:
     ) -> CompiledFunction:
         """Take a function that HEIR compiled; HEIR calls this."""
         del workspace_dir, heir_opt, heir_translate, debug
-        plan = functools.partial(
-            load, heir_opt_output, function=func_name, bound=self._bound, context=self._context
-        )
+        plan = functools.partial(load, heir_opt_output, function=func_name, **self._how)
         return CompiledFunction(func_name, arg_names, secret_args, plan)
 
 

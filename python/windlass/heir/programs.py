@@ -110,8 +110,10 @@ class Program:
         bound: float | Sequence[float],
         slots: int | None,
         context: Context | None,
+        max_keys: int | None,
     ) -> None:
         self._arguments = (text, function, dict(plain), bound, slots)
+        self._max_keys = max_keys
         checker = Checker(text, parse(text))
         checker.check()
         self._setting: Setting = setting_of(checker, slots)
@@ -155,7 +157,7 @@ class Program:
         if context is None:
             context = chosen_context(design, self._setting.scale_bits, self.scheme)
         self.context: Context = context
-        self._circuit = PlannedCircuit(design, context)
+        self._circuit = PlannedCircuit(design, context, self._max_keys)
         self.products: int = design.need.products
         exact = self._setting.modulus is not None
         self.depth: int = design.need.products + design.need.maps if exact else design.need.levels
@@ -506,7 +508,7 @@ class Program:
         return "\n".join(found)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (*self._arguments, self.context)
+        return _restore, (*self._arguments, self.context, self._max_keys)
 
     def __repr__(self) -> str:
         inputs, outputs = len(self.inputs), len(self.outputs)
@@ -574,6 +576,7 @@ def load(
     bound: float | Sequence[float] = 1.0,
     slots: int | None = None,
     context: Context | None = None,
+    max_keys: int | None = None,
 ) -> Program:
     """Read, check and plan a program that HEIR compiled to CKKS, BGV or BFV.
 
@@ -600,6 +603,9 @@ def load(
     context : Context, optional
         By default the smallest parameters with 128 bits of security whose depth suffices; if there
         are none, parameters with refreshes.
+    max_keys : int, optional
+        The largest number of Galois keys for one matrix. Matrices share keys, so a program with
+        many matrices needs far fewer keys then.
 
     Returns
     -------
@@ -633,6 +639,7 @@ def load(
         bound=bound,
         slots=slots,
         context=context,
+        max_keys=max_keys,
     )
 
 
@@ -643,9 +650,18 @@ def _restore(  # noqa: PLR0917 - as pickles call it
     bound: float | Sequence[float],
     slots: int | None,
     context: Context,
+    max_keys: int | None,
 ) -> Program:
     """Restore a pickled program."""
-    return load(text, function=function, plain=plain, bound=bound, slots=slots, context=context)
+    return load(
+        text,
+        function=function,
+        plain=plain,
+        bound=bound,
+        slots=slots,
+        context=context,
+        max_keys=max_keys,
+    )
 
 
 def _bounds(bound: float | Sequence[float], count: int) -> tuple[float, ...]:
