@@ -267,6 +267,33 @@ BODIES: dict[str, tuple[str, Callable[[], Any]]] = {
         return %2 : !ct""",
         lambda: np.eye(8)[0] * X[3] + 0.5 * Y + 2 * np.roll(Y, 1),
     ),
+    "changed in place": (
+        """%c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %one = arith.constant 1.0 : f32
+        %five = arith.constant 5.0 : f64
+        %a = tensor.splat %one : tensor<8xf32>
+        %b = arith.extf %a : tensor<8xf32> to tensor<8xf64>
+        %c = tensor.insert %five into %b[%c0] : tensor<8xf64>
+        %true = arith.constant true
+        %d = arith.select %true, %c, %b : tensor<8xf64>
+        %e = tensor.insert %five into %d[%c1] : tensor<8xf64>
+        %g = scf.if %true -> (tensor<8xf64>) {
+          %h = tensor.insert %five into %c[%c1] : tensor<8xf64>
+          scf.yield %h : tensor<8xf64>
+        } else {
+          scf.yield %c : tensor<8xf64>
+        }
+        %p = ckks.mul_plain %x, %a : (!ct, tensor<8xf32>) -> !ct
+        %q = ckks.mul_plain %y, %c : (!ct, tensor<8xf64>) -> !ct
+        %r = ckks.mul_plain %y, %e : (!ct, tensor<8xf64>) -> !ct
+        %s = ckks.mul_plain %x, %g : (!ct, tensor<8xf64>) -> !ct
+        %0 = ckks.add %p, %q : (!ct, !ct) -> !ct
+        %1 = ckks.add %r, %s : (!ct, !ct) -> !ct
+        %2 = ckks.add %0, %1 : (!ct, !ct) -> !ct
+        return %2 : !ct""",
+        lambda: X + Y * [5, *[1] * 7] + (X + Y) * [5, 5, *[1] * 6],
+    ),
     "constants": (
         """%p = arith.constant dense<0.0> : tensor<8xf64>
         %q = arith.constant dense<1.5> : tensor<8xf64>

@@ -6,6 +6,9 @@ program may take is limited.
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections import Counter
 from typing import Any
 
 from windlass.errors import ProgramError, WindlassError
@@ -28,6 +31,7 @@ class Interpreter:
         for function in self.module.functions.values():
             if function.body is not None:
                 _remove_unused(function.body)
+                _count_uses(function.body)
                 self.sizes[function.name] = _number(function.body)
 
     def run(self, machine: Machine, name: str, arguments: list[Any]) -> list[Any]:
@@ -80,7 +84,7 @@ class Interpreter:
     ) -> list[Any] | None:
         """Operations that run others. Those that end a block return what they give."""
         if operation.name in ("func.return", "scf.yield", "affine.yield"):
-            return [self._passed(value, operation, frame) for value in operation.operands]
+            return [_passed(value, frame) for value in operation.operands]
         if operation.name == "cf.assert":
             if not frame[operation.operands[0].slot]:
                 message = operation.attributes.get("message") or operation.attributes.get("msg")
@@ -100,11 +104,6 @@ class Interpreter:
             frame[value.slot] = result
         return None
 
-    def _passed(self, value: Value, operation: Operation, frame: list[Any]) -> Any:
-        """A value for another block, which may change it in place if nothing else uses it."""
-        alone = value.uses == 1 and value.block is operation.block
-        return frame[value.slot] if alone else frozen(frame[value.slot])
-
     def _branch(self, machine: Machine, operation: Operation, frame: list[Any]) -> list[Any]:
         taken = bool(frame[operation.operands[0].slot])
         if taken or len(operation.regions) > 1:
@@ -122,7 +121,7 @@ class Interpreter:
             raise self.checker.error(f"a loop with the step {bounds[2]} has no end", operation.at)
         body = operation.regions[0]
         variable, *arguments = body.arguments
-        values = [self._passed(value, operation, frame) for value in initial]
+        values = [_passed(value, frame) for value in initial]
         for k in range(*bounds):
             frame[variable.slot] = k
             for argument, value in zip(arguments, values, strict=True):
@@ -147,6 +146,31 @@ def _remove_unused(block: Block) -> None:
                 value.uses -= 1
         operation.name = ""
     block.operations = [operation for operation in block.operations if operation.name]
+
+
+def _passed(value: Value, frame: list[Any]) -> Any:
+    """A value for another block, which may change it in place if nothing else uses it."""
+    return frame[value.slot] if value.alone else frozen(frame[value.slot])
+
+
+def _count_uses(block: Block) -> Counter[Value]:
+    """Find out which values are used once; returns the uses of those that are defined outside.
+
+    Of two branches one is taken. What a loop uses, it may use again.
+    """
+    uses: Counter[Value] = Counter()
+    for operation in block.operations:
+        uses.update(operation.operands)
+        inside = [_count_uses(region) for region in operation.regions]
+        if operation.name == "scf.if":
+            uses += functools.reduce(operator.or_, inside, Counter())
+        else:
+            for found in inside:
+                uses.update({value: 2 * count for value, count in found.items()})
+    defined = [*block.arguments, *(x for operation in block.operations for x in operation.results)]
+    for value in defined:
+        value.alone = uses.pop(value, 0) == 1
+    return uses
 
 
 def _number(body: Block) -> int:

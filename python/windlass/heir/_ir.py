@@ -90,14 +90,14 @@ class Dense:
 class Value:
     """A value of the program: the result of an operation, or an argument of a block."""
 
-    __slots__ = ("at", "block", "name", "slot", "type", "uses")
+    __slots__ = ("alone", "at", "name", "slot", "type", "uses")
 
     def __init__(self, name: str, type_: Type, at: int) -> None:
         self.name, self.type, self.at = name, type_, at
         self.uses = 0
         """How many operations use it."""
-        self.block: Block | None = None
-        """Where it is defined."""
+        self.alone = False
+        """Whether at most one operation uses it, on every way through the function."""
         self.slot = -1
         """Its place among the values of its function."""
 
@@ -124,8 +124,6 @@ class Operation:
     results: list[Value] = field(default_factory=list)
     attributes: dict[str, Any] = field(default_factory=dict)
     regions: list[Block] = field(default_factory=list)
-    block: Block | None = None
-    """Where it stands."""
 
     @property
     def dialect(self) -> str:

@@ -162,18 +162,18 @@ def _select(_machine: Machine, _operation: Operation, args: list[Any]) -> Any:
     condition, a, b = args
     if isinstance(condition, np.ndarray):
         return np.where(condition != 0, a, b)
-    return a if condition else b
+    return frozen(a if condition else b)
 
 
 def _same(_machine: Machine, _operation: Operation, args: list[Any]) -> Any:
-    return args[0]
+    return frozen(args[0])
 
 
 def _narrowed(machine: Machine, operation: Operation, args: list[Any]) -> Any:
     """A conversion of integers. Functions of clients only move numbers, of any range."""
     type_ = operation.results[0].type
     if machine.client or type_.is_float:
-        return args[0]
+        return frozen(args[0])
     if isinstance(args[0], np.ndarray):
         flat = [wrapped(int(x), type_) for x in args[0].flat]
         return np.array(flat, dtype=np.int64).reshape(args[0].shape)
@@ -273,8 +273,7 @@ def _insert(_machine: Machine, operation: Operation, args: list[Any]) -> Any:
 
 def _own(array: NDArray[Any], operation: Operation, operand: int) -> NDArray[Any]:
     """The array itself if nothing else uses it, or a copy."""
-    value = operation.operands[operand]
-    alone = value.uses == 1 and value.block is operation.block
+    alone = operation.operands[operand].alone
     return array if alone and array.flags.writeable else array.copy()
 
 
@@ -357,7 +356,7 @@ def _site(operation: Operation, index: list[Any]) -> tuple[Any, ...]:
 
 def _store(_machine: Machine, operation: Operation, args: list[Any]) -> Any:
     value, storage, *index = args
-    storage[_site(operation, index)] = value
+    storage[_site(operation, index)] = frozen(value)
 
 
 def _load(_machine: Machine, operation: Operation, args: list[Any]) -> Any:
@@ -498,7 +497,7 @@ def _encode(machine: Machine, _operation: Operation, args: list[Any]) -> Any:
 def _client_only(_machine: Machine, operation: Operation, args: list[Any]) -> Any:
     if not _machine.client:
         raise ProgramError(f"{operation.name} belongs into the functions of clients")
-    return args[0]
+    return frozen(args[0])
 
 
 def _decode(machine: Machine, operation: Operation, args: list[Any]) -> Any:

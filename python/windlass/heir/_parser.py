@@ -48,7 +48,6 @@ class Parser(AttributeParser):
         super().__init__(text)
         self.functions: dict[str, Function] = {}
         self.scopes: list[dict[str, Value]] = [{}]
-        self.blocks: list[Block] = []
         self.count = 0
 
     def module(self) -> Module:
@@ -195,7 +194,6 @@ class Parser(AttributeParser):
         with self.deeper():
             block = Block()
             self.scopes.append({})
-            self.blocks.append(block)
             for argument in arguments:
                 self._define(argument)
                 block.arguments.append(argument)
@@ -206,7 +204,6 @@ class Parser(AttributeParser):
                     raise self.error("a region with several blocks is not supported")
                 block.operations.append(self._operation())
             self.scopes.pop()
-            self.blocks.pop()
         return block
 
     def _label(self, block: Block) -> None:
@@ -231,7 +228,6 @@ class Parser(AttributeParser):
     def _define(self, value: Value) -> None:
         if any(value.name in scope for scope in self.scopes[1:]):
             raise self.error(f"the value {value.name} is defined twice", value.at)
-        value.block = self.blocks[-1]
         self.scopes[-1][value.name] = value
 
     def _use(self, name: str, at: int) -> Value:
@@ -254,7 +250,7 @@ class Parser(AttributeParser):
         if name is None:
             raise self.error(f"an operation expected, not {self.found()}")
         name = _SHORT.get(name, name)
-        operation = Operation(name, place, block=self.blocks[-1])
+        operation = Operation(name, place)
         if quoted is not None:
             types = self._generic(operation)
         else:
