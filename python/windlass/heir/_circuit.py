@@ -88,6 +88,8 @@ class Design:
     need: Need = field(default_factory=Need)
     bound: float = 1.0
     """Of everything that is computed."""
+    terms: int = 1
+    """The largest number of arrays in one sum."""
 
 
 class Designer:
@@ -173,6 +175,7 @@ class Designer:
             bounds += sums * self.bounds[source.number]
         affine.bound = float(bounds.max(initial=0.0))
         self.design.bound = max(self.design.bound, affine.bound)
+        self.design.terms = max(self.design.terms, len(affine.blocks))
         return affine
 
     def _centred(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -220,6 +223,8 @@ def chosen_context(
             modulus=design.modulus,
             depth=design.need.products,
             linear_maps=max(design.need.maps, 1),
+            # The noise of sums of ciphertexts, which depth does not count.
+            capacity=math.log2(design.terms) * (design.need.products + 1),
             slots=min(slots, 2048),
             scheme=scheme,
         )
