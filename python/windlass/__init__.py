@@ -13,7 +13,7 @@ Client and server share a *context*. A *client* holds the secret key. A *server*
 keys that the named circuits need.
 """
 
-from windlass import plots
+from windlass import heir, plots
 from windlass._windlass import (
     Bootstrapping,
     Ciphertext,
@@ -75,6 +75,7 @@ from windlass.errors import (
     ParameterError,
     PartError,
     PassphraseNeeded,
+    ProgramError,
     SecretNotPickled,
     ServerClosed,
     ServiceError,
@@ -163,6 +164,7 @@ __all__ = [
     "PartError",
     "PassphraseNeeded",
     "PreparedPlan",
+    "ProgramError",
     "SecretNotPickled",
     "Server",
     "ServerClosed",
@@ -192,6 +194,7 @@ __all__ = [
     "exp",
     "explore",
     "gelu",
+    "heir",
     "inverse",
     "inverse_sqrt",
     "largest",

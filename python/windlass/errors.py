@@ -43,6 +43,17 @@ class FewSlotsWarning(UserWarning):
     """The chosen parameters hold few numbers in a ciphertext; the message says what to do."""
 
 
+class ProgramError(WindlassError, ValueError):
+    """A program in MLIR cannot be read, or Windlass cannot run it; nothing was computed."""
+
+    line: int = 0
+    """Where it stands in the text, counted from 1; 0 if the error is of no one place."""
+    column: int = 0
+    """Its column, counted from 1."""
+    operation: str | None = None
+    """The operation, if Windlass lacks it."""
+
+
 class InsecureParameters(ParameterError):
     """Parameters have less than 128 bits of security and are not called insecure."""
 

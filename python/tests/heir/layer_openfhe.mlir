@@ -1,0 +1,146 @@
+!Z35184372121601_i64 = !mod_arith.int<35184372121601 : i64>
+!Z36028797018652673_i64 = !mod_arith.int<36028797018652673 : i64>
+#inverse_canonical_encoding = #lwe.inverse_canonical_encoding<scaling_factor = 45>
+#inverse_canonical_encoding1 = #lwe.inverse_canonical_encoding<scaling_factor = 90>
+#key = #lwe.key<>
+#layout = #tensor_ext.layout<"{ [i0] -> [ct, slot] : ct = 0 and (-i0 + slot) mod 4 = 0 and 0 <= i0 <= 3 and 0 <= slot <= 15 }">
+#modulus_chain_L1_C0 = #lwe.modulus_chain<elements = <36028797018652673 : i64, 35184372121601 : i64>, current = 0>
+#modulus_chain_L1_C1 = #lwe.modulus_chain<elements = <36028797018652673 : i64, 35184372121601 : i64>, current = 1>
+#ring_f64_1_x8192 = #polynomial.ring<coefficientType = f64, polynomialModulus = <1 + x**8192>>
+!rns_L0 = !rns.rns<!Z36028797018652673_i64>
+!rns_L1 = !rns.rns<!Z36028797018652673_i64, !Z35184372121601_i64>
+#original_type = #tensor_ext.original_type<originalType = tensor<4xf32>, layout = #layout>
+!pt = !lwe.lwe_plaintext<plaintext_space = <ring = #ring_f64_1_x8192, encoding = #inverse_canonical_encoding>>
+!pt1 = !lwe.lwe_plaintext<plaintext_space = <ring = #ring_f64_1_x8192, encoding = #inverse_canonical_encoding1>>
+#ring_rns_L0_1_x8192 = #polynomial.ring<coefficientType = !rns_L0, polynomialModulus = <1 + x**8192>>
+#ring_rns_L1_1_x8192 = #polynomial.ring<coefficientType = !rns_L1, polynomialModulus = <1 + x**8192>>
+!pkey_L1 = !lwe.lwe_public_key<key = #key, ring = #ring_rns_L1_1_x8192>
+!skey_L0 = !lwe.lwe_secret_key<key = #key, ring = #ring_rns_L0_1_x8192>
+#ciphertext_space_L0 = #lwe.ciphertext_space<ring = #ring_rns_L0_1_x8192, encryption_type = mix>
+#ciphertext_space_L1 = #lwe.ciphertext_space<ring = #ring_rns_L1_1_x8192, encryption_type = mix>
+!ct_L0 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x8192, encoding = #inverse_canonical_encoding>, ciphertext_space = #ciphertext_space_L0, key = #key, modulus_chain = #modulus_chain_L1_C0>
+!ct_L1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x8192, encoding = #inverse_canonical_encoding>, ciphertext_space = #ciphertext_space_L1, key = #key, modulus_chain = #modulus_chain_L1_C1>
+!ct_L1_1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x8192, encoding = #inverse_canonical_encoding1>, ciphertext_space = #ciphertext_space_L1, key = #key, modulus_chain = #modulus_chain_L1_C1>
+module attributes {backend.openfhe, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797018652673, 35184372121601], P = [1152921504606994433], logDefaultScale = 45>, scheme.actual_slot_count = 4096 : i64, scheme.ckks, scheme.requested_slot_count = 16 : i64} {
+  func.func @layer__preprocessing() -> !preprocessing.storage<!pt, !pt1> attributes {heir.interface = {entry_arg_indices = array<i64>, func_name = "layer", roles = ["server.preprocessing"]}} {
+    %cst = arith.constant dense<0.000000e+00> : tensor<16xf32>
+    %cst_0 = arith.constant dense<[[2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01, 2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01, 2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01, 2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01]]> : tensor<1x16xf32>
+    %cst_1 = arith.constant dense<[[2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01, 2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01, 2.500000e-01, -5.000000e-01, 1.000000e+00, 5.000000e-01, 2.500000e-01, -5.000000e-01]]> : tensor<1x14xf32>
+    %cst_2 = arith.constant dense<[[1.000000e+00, 5.000000e-01]]> : tensor<1x2xf32>
+    %cst_3 = arith.constant dense<[[0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01]]> : tensor<1x16xf32>
+    %cst_4 = arith.constant dense<[[0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01, 0.000000e+00, 0.000000e+00, 0.000000e+00, 5.000000e-01, 0.000000e+00, 0.000000e+00]]> : tensor<1x14xf32>
+    %cst_5 = arith.constant dense<[[0.000000e+00, 5.000000e-01]]> : tensor<1x2xf32>
+    %cst_6 = arith.constant dense<[5.000000e-01, 7.500000e-01, -2.500000e-01, 1.000000e+00, 5.000000e-01, 7.500000e-01, -2.500000e-01, 1.000000e+00, 5.000000e-01, 7.500000e-01, -2.500000e-01, 1.000000e+00, 5.000000e-01, 7.500000e-01, -2.500000e-01, 1.000000e+00]> : tensor<16xf32>
+    %cst_7 = arith.constant dense<[-1.000000e+00, 0.000000e+00, 5.000000e-01, -5.000000e-01, -1.000000e+00, 0.000000e+00, 5.000000e-01, -5.000000e-01, -1.000000e+00, 0.000000e+00, 5.000000e-01, -5.000000e-01, -1.000000e+00, 0.000000e+00, 5.000000e-01, -5.000000e-01]> : tensor<16xf32>
+    %cst_8 = arith.constant dense<[1.250000e-01, -2.500000e-01, 0.000000e+00, 1.000000e+00, 1.250000e-01, -2.500000e-01, 0.000000e+00, 1.000000e+00, 1.250000e-01, -2.500000e-01, 0.000000e+00, 1.000000e+00, 1.250000e-01, -2.500000e-01, 0.000000e+00, 1.000000e+00]> : tensor<16xf32>
+    %0 = preprocessing.empty : <!pt, !pt1>
+    %inserted_slice = tensor.insert_slice %cst_1 into %cst_0[0, 2] [1, 14] [1, 1] : tensor<1x14xf32> into tensor<1x16xf32>
+    %inserted_slice_9 = tensor.insert_slice %cst_2 into %inserted_slice[0, 0] [1, 2] [1, 1] : tensor<1x2xf32> into tensor<1x16xf32>
+    %inserted_slice_10 = tensor.insert_slice %cst_4 into %cst_3[0, 2] [1, 14] [1, 1] : tensor<1x14xf32> into tensor<1x16xf32>
+    %inserted_slice_11 = tensor.insert_slice %cst_5 into %inserted_slice_10[0, 0] [1, 2] [1, 1] : tensor<1x2xf32> into tensor<1x16xf32>
+    %pt = lwe.rlwe_encode %cst_6 <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x8192, level = 1, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt, %0[] site 0<!pt> : !pt, <!pt, !pt1>
+    %pt_12 = lwe.rlwe_encode %cst <encoding = #inverse_canonical_encoding1, ring = #ring_f64_1_x8192, level = 1, scale = 90> : tensor<16xf32> -> !pt1
+    preprocessing.store %pt_12, %0[] site 1<!pt1> : !pt1, <!pt, !pt1>
+    %pt_13 = lwe.rlwe_encode %cst_7 <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x8192, level = 1, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt_13, %0[] site 2<!pt> : !pt, <!pt, !pt1>
+    %extracted_slice = tensor.extract_slice %inserted_slice_9[0, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<16xf32>
+    %pt_14 = lwe.rlwe_encode %extracted_slice <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x8192, level = 1, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt_14, %0[] site 3<!pt> : !pt, <!pt, !pt1>
+    %extracted_slice_15 = tensor.extract_slice %inserted_slice_11[0, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<16xf32>
+    %pt_16 = lwe.rlwe_encode %extracted_slice_15 <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x8192, level = 1, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt_16, %0[] site 4<!pt> : !pt, <!pt, !pt1>
+    %pt_17 = lwe.rlwe_encode %cst_8 <encoding = #inverse_canonical_encoding1, ring = #ring_f64_1_x8192, level = 1, scale = 90> : tensor<16xf32> -> !pt1
+    preprocessing.store %pt_17, %0[] site 5<!pt1> : !pt1, <!pt, !pt1>
+    return %0 : !preprocessing.storage<!pt, !pt1>
+  }
+  func.func @layer__preprocessed(%arg0: tensor<1x!ct_L1> {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 4>}, tensor_ext.original_type = #original_type}, %arg1: !preprocessing.storage<!pt, !pt1>) -> tensor<1x!ct_L0> attributes {heir.interface = {func_name = "layer", roles = ["client.preprocessed", "server.evaluate"]}} {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c0 = arith.constant 0 : index
+    %extracted = tensor.extract %arg0[%c0] : tensor<1x!ct_L1>
+    %ct = ckks.rotate %extracted, %c1 : index : !ct_L1
+    %pt = preprocessing.load %arg1[] site 0<!pt> : <!pt, !pt1>, !pt
+    %ct_0 = ckks.mul_plain %extracted, %pt : (!ct_L1, !pt) -> !ct_L1_1
+    %pt_1 = preprocessing.load %arg1[] site 1<!pt1> : <!pt, !pt1>, !pt1
+    %ct_2 = ckks.add_plain %ct_0, %pt_1 : (!ct_L1_1, !pt1) -> !ct_L1_1
+    %pt_3 = preprocessing.load %arg1[] site 2<!pt> : <!pt, !pt1>, !pt
+    %ct_4 = ckks.mul_plain %ct, %pt_3 : (!ct_L1, !pt) -> !ct_L1_1
+    %ct_5 = ckks.add %ct_2, %ct_4 : (!ct_L1_1, !ct_L1_1) -> !ct_L1_1
+    %ct_6 = ckks.add_plain %ct_5, %pt_1 : (!ct_L1_1, !pt1) -> !ct_L1_1
+    %pt_7 = preprocessing.load %arg1[] site 3<!pt> : <!pt, !pt1>, !pt
+    %ct_8 = ckks.mul_plain %extracted, %pt_7 : (!ct_L1, !pt) -> !ct_L1_1
+    %ct_9 = ckks.add_plain %ct_8, %pt_1 : (!ct_L1_1, !pt1) -> !ct_L1_1
+    %pt_10 = preprocessing.load %arg1[] site 4<!pt> : <!pt, !pt1>, !pt
+    %ct_11 = ckks.mul_plain %ct, %pt_10 : (!ct_L1, !pt) -> !ct_L1_1
+    %ct_12 = ckks.add %ct_9, %ct_11 : (!ct_L1_1, !ct_L1_1) -> !ct_L1_1
+    %ct_13 = ckks.rotate %ct_12, %c2 : index : !ct_L1_1
+    %ct_14 = ckks.add %ct_6, %ct_13 : (!ct_L1_1, !ct_L1_1) -> !ct_L1_1
+    %pt_15 = preprocessing.load %arg1[] site 5<!pt1> : <!pt, !pt1>, !pt1
+    %ct_16 = ckks.add_plain %ct_14, %pt_15 : (!ct_L1_1, !pt1) -> !ct_L1_1
+    %0 = tensor.empty() : tensor<1x!ct_L0>
+    %ct_17 = ckks.rescale %ct_16 <to_ring = #ring_rns_L0_1_x8192> : !ct_L1_1 -> !ct_L0
+    %inserted = tensor.insert %ct_17 into %0[%c0] : tensor<1x!ct_L0>
+    return %inserted : tensor<1x!ct_L0>
+  }
+  func.func @layer(%arg0: tensor<1x!ct_L1> {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 4>}, tensor_ext.original_type = #original_type}) -> (tensor<1x!ct_L0> {tensor_ext.original_type = #original_type}) attributes {heir.interface = {func_name = "layer", input_types = [tensor<4xf32>], result_types = [tensor<4xf32>], roles = ["entry"]}} {
+    %0 = call @layer__preprocessing() : () -> !preprocessing.storage<!pt, !pt1>
+    %1 = call @layer__preprocessed(%arg0, %0) : (tensor<1x!ct_L1>, !preprocessing.storage<!pt, !pt1>) -> tensor<1x!ct_L0>
+    return %1 : tensor<1x!ct_L0>
+  }
+  func.func @layer__encrypt__arg0(%arg0: tensor<4xf32>, %pk: !pkey_L1) -> tensor<1x!ct_L1> attributes {heir.interface = {func_name = "layer", index = 0 : i64, roles = ["client.encrypt"]}} {
+    %c0 = arith.constant 0 : index
+    %c16_i32 = arith.constant 16 : i32
+    %c4_i32 = arith.constant 4 : i32
+    %cst = arith.constant dense<0.000000e+00> : tensor<1x16xf32>
+    %c0_i32 = arith.constant 0 : i32
+    %c1_i32 = arith.constant 1 : i32
+    %0 = scf.for %arg1 = %c0_i32 to %c4_i32 step %c1_i32 iter_args(%arg2 = %cst) -> (tensor<1x16xf32>)  : i32 {
+      %1 = scf.for %arg3 = %arg1 to %c16_i32 step %c4_i32 iter_args(%arg4 = %arg2) -> (tensor<1x16xf32>)  : i32 {
+        %2 = arith.index_cast %arg1 : i32 to index
+        %extracted = tensor.extract %arg0[%2] : tensor<4xf32>
+        %3 = arith.index_cast %arg3 : i32 to index
+        %inserted = tensor.insert %extracted into %arg4[%c0, %3] : tensor<1x16xf32>
+        scf.yield %inserted : tensor<1x16xf32>
+      }
+      scf.yield %1 : tensor<1x16xf32>
+    }
+    %extracted_slice = tensor.extract_slice %0[0, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<16xf32>
+    %pt = lwe.rlwe_encode %extracted_slice <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x8192, level = 1, scale = 45> : tensor<16xf32> -> !pt
+    %ct = lwe.rlwe_encrypt %pt, %pk : (!pt, !pkey_L1) -> !ct_L1
+    %from_elements = tensor.from_elements %ct : tensor<1x!ct_L1>
+    return %from_elements : tensor<1x!ct_L1>
+  }
+  func.func @layer__decrypt__result0(%arg0: tensor<1x!ct_L0>, %sk: !skey_L0) -> tensor<4xf32> attributes {heir.interface = {func_name = "layer", index = 0 : i64, roles = ["client.decrypt"]}} {
+    %c0 = arith.constant 0 : index
+    %c16_i32 = arith.constant 16 : i32
+    %c4_i32 = arith.constant 4 : i32
+    %c1_i32 = arith.constant 1 : i32
+    %c3_i32 = arith.constant 3 : i32
+    %c0_i32 = arith.constant 0 : i32
+    %cst = arith.constant dense<0.000000e+00> : tensor<4xf32>
+    %c12_i32 = arith.constant 12 : i32
+    %extracted = tensor.extract %arg0[%c0] : tensor<1x!ct_L0>
+    %pt = lwe.rlwe_decrypt %extracted, %sk : (!ct_L0, !skey_L0) -> !pt
+    %0 = lwe.rlwe_decode %pt <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x8192> : !pt -> tensor<1x16xf32>
+    %1 = scf.for %arg1 = %c0_i32 to %c4_i32 step %c1_i32 iter_args(%arg2 = %cst) -> (tensor<4xf32>)  : i32 {
+      %2 = arith.subi %c3_i32, %arg1 : i32
+      %3 = scf.for %arg3 = %2 to %c16_i32 step %c4_i32 iter_args(%arg4 = %arg2) -> (tensor<4xf32>)  : i32 {
+        %4 = arith.addi %arg1, %c12_i32 : i32
+        %5 = arith.floordivsi %4, %c4_i32 : i32
+        %6 = arith.muli %5, %c4_i32 : i32
+        %7 = arith.addi %2, %6 : i32
+        %8 = arith.subi %arg3, %2 : i32
+        %9 = arith.subi %7, %8 : i32
+        %10 = arith.index_cast %9 : i32 to index
+        %extracted_0 = tensor.extract %0[%c0, %10] : tensor<1x16xf32>
+        %11 = arith.index_cast %2 : i32 to index
+        %inserted = tensor.insert %extracted_0 into %arg4[%11] : tensor<4xf32>
+        scf.yield %inserted : tensor<4xf32>
+      }
+      scf.yield %3 : tensor<4xf32>
+    }
+    return %1 : tensor<4xf32>
+  }
+}
+

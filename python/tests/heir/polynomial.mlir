@@ -1,0 +1,133 @@
+!Z35184371138561_i64 = !mod_arith.int<35184371138561 : i64>
+!Z35184372121601_i64 = !mod_arith.int<35184372121601 : i64>
+!Z36028797017456641_i64 = !mod_arith.int<36028797017456641 : i64>
+#inverse_canonical_encoding = #lwe.inverse_canonical_encoding<scaling_factor = 45>
+#inverse_canonical_encoding1 = #lwe.inverse_canonical_encoding<scaling_factor = 90>
+#key = #lwe.key<>
+#layout = #tensor_ext.layout<"{ [i0] -> [ct, slot] : ct = 0 and (-i0 + slot) mod 8 = 0 and 0 <= i0 <= 7 and 0 <= slot <= 15 }">
+#modulus_chain_L2_C0 = #lwe.modulus_chain<elements = <36028797017456641 : i64, 35184371138561 : i64, 35184372121601 : i64>, current = 0>
+#modulus_chain_L2_C1 = #lwe.modulus_chain<elements = <36028797017456641 : i64, 35184371138561 : i64, 35184372121601 : i64>, current = 1>
+#modulus_chain_L2_C2 = #lwe.modulus_chain<elements = <36028797017456641 : i64, 35184371138561 : i64, 35184372121601 : i64>, current = 2>
+#ring_f64_1_x16384 = #polynomial.ring<coefficientType = f64, polynomialModulus = <1 + x**16384>>
+!rns_L0 = !rns.rns<!Z36028797017456641_i64>
+!rns_L1 = !rns.rns<!Z36028797017456641_i64, !Z35184371138561_i64>
+!rns_L2 = !rns.rns<!Z36028797017456641_i64, !Z35184371138561_i64, !Z35184372121601_i64>
+#original_type = #tensor_ext.original_type<originalType = tensor<8xf32>, layout = #layout>
+!pt = !lwe.lwe_plaintext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding>>
+!pt1 = !lwe.lwe_plaintext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding1>>
+#ring_rns_L0_1_x16384 = #polynomial.ring<coefficientType = !rns_L0, polynomialModulus = <1 + x**16384>>
+#ring_rns_L1_1_x16384 = #polynomial.ring<coefficientType = !rns_L1, polynomialModulus = <1 + x**16384>>
+#ring_rns_L2_1_x16384 = #polynomial.ring<coefficientType = !rns_L2, polynomialModulus = <1 + x**16384>>
+!pkey_L2 = !lwe.lwe_public_key<key = #key, ring = #ring_rns_L2_1_x16384>
+!skey_L0 = !lwe.lwe_secret_key<key = #key, ring = #ring_rns_L0_1_x16384>
+#ciphertext_space_L0 = #lwe.ciphertext_space<ring = #ring_rns_L0_1_x16384, encryption_type = mix>
+#ciphertext_space_L1 = #lwe.ciphertext_space<ring = #ring_rns_L1_1_x16384, encryption_type = mix>
+#ciphertext_space_L1_D3 = #lwe.ciphertext_space<ring = #ring_rns_L1_1_x16384, encryption_type = mix, size = 3>
+#ciphertext_space_L2 = #lwe.ciphertext_space<ring = #ring_rns_L2_1_x16384, encryption_type = mix>
+#ciphertext_space_L2_D3 = #lwe.ciphertext_space<ring = #ring_rns_L2_1_x16384, encryption_type = mix, size = 3>
+!ct_L0 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding>, ciphertext_space = #ciphertext_space_L0, key = #key, modulus_chain = #modulus_chain_L2_C0>
+!ct_L1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding>, ciphertext_space = #ciphertext_space_L1, key = #key, modulus_chain = #modulus_chain_L2_C1>
+!ct_L1_1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding1>, ciphertext_space = #ciphertext_space_L1, key = #key, modulus_chain = #modulus_chain_L2_C1>
+!ct_L1_D3 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding1>, ciphertext_space = #ciphertext_space_L1_D3, key = #key, modulus_chain = #modulus_chain_L2_C1>
+!ct_L2 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding>, ciphertext_space = #ciphertext_space_L2, key = #key, modulus_chain = #modulus_chain_L2_C2>
+!ct_L2_1 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding1>, ciphertext_space = #ciphertext_space_L2, key = #key, modulus_chain = #modulus_chain_L2_C2>
+!ct_L2_D3 = !lwe.lwe_ciphertext<plaintext_space = <ring = #ring_f64_1_x16384, encoding = #inverse_canonical_encoding1>, ciphertext_space = #ciphertext_space_L2_D3, key = #key, modulus_chain = #modulus_chain_L2_C2>
+module attributes {backend.lattigo, ckks.schemeParam = #ckks.scheme_param<logN = 14, Q = [36028797017456641, 35184371138561, 35184372121601], P = [1152921504607338497, 1152921504608747521], logDefaultScale = 45, encryptionTechnique = extended>, scheme.actual_slot_count = 8192 : i64, scheme.ckks, scheme.requested_slot_count = 16 : i64} {
+  func.func @polynomial__preprocessing() -> !preprocessing.storage<!pt, !pt1> attributes {heir.interface = {entry_arg_indices = array<i64>, func_name = "polynomial", roles = ["server.preprocessing"]}} {
+    %cst = arith.constant dense<2.000000e+00> : tensor<16xf32>
+    %cst_0 = arith.constant dense<1.000000e+00> : tensor<16xf32>
+    %0 = preprocessing.empty : <!pt, !pt1>
+    %pt = lwe.rlwe_encode %cst_0 <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x16384, level = 2, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt, %0[] site 0<!pt> : !pt, <!pt, !pt1>
+    %pt_1 = lwe.rlwe_encode %cst <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x16384, level = 2, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt_1, %0[] site 1<!pt> : !pt, <!pt, !pt1>
+    %pt_2 = lwe.rlwe_encode %cst_0 <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x16384, level = 1, scale = 45> : tensor<16xf32> -> !pt
+    preprocessing.store %pt_2, %0[] site 2<!pt> : !pt, <!pt, !pt1>
+    %pt_3 = lwe.rlwe_encode %cst_0 <encoding = #inverse_canonical_encoding1, ring = #ring_f64_1_x16384, level = 1, scale = 90> : tensor<16xf32> -> !pt1
+    preprocessing.store %pt_3, %0[] site 3<!pt1> : !pt1, <!pt, !pt1>
+    return %0 : !preprocessing.storage<!pt, !pt1>
+  }
+  func.func @polynomial__preprocessed(%arg0: tensor<1x!ct_L2> {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 8>}, tensor_ext.original_type = #original_type}, %arg1: !preprocessing.storage<!pt, !pt1>) -> tensor<1x!ct_L0> attributes {heir.interface = {func_name = "polynomial", roles = ["client.preprocessed", "server.evaluate"]}} {
+    %c0 = arith.constant 0 : index
+    %extracted = tensor.extract %arg0[%c0] : tensor<1x!ct_L2>
+    %ct = ckks.mul %extracted, %extracted : (!ct_L2, !ct_L2) -> !ct_L2_D3
+    %ct_0 = ckks.relinearize %ct <from_basis = [0, 1, 2], to_basis = [0, 1]> : (!ct_L2_D3) -> !ct_L2_1
+    %ct_1 = ckks.rescale %ct_0 <to_ring = #ring_rns_L1_1_x16384> : !ct_L2_1 -> !ct_L1
+    %pt = preprocessing.load %arg1[] site 0<!pt> : <!pt, !pt1>, !pt
+    %ct_2 = ckks.mul_plain %extracted, %pt : (!ct_L2, !pt) -> !ct_L2_1
+    %ct_3 = ckks.rescale %ct_2 <to_ring = #ring_rns_L1_1_x16384> : !ct_L2_1 -> !ct_L1
+    %ct_4 = ckks.mul %ct_1, %ct_3 : (!ct_L1, !ct_L1) -> !ct_L1_D3
+    %ct_5 = ckks.relinearize %ct_4 <from_basis = [0, 1, 2], to_basis = [0, 1]> : (!ct_L1_D3) -> !ct_L1_1
+    %pt_6 = preprocessing.load %arg1[] site 1<!pt> : <!pt, !pt1>, !pt
+    %ct_7 = ckks.mul_plain %extracted, %pt_6 {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 8>}} : (!ct_L2, !pt) -> !ct_L2_1
+    %ct_8 = ckks.rescale %ct_7 <to_ring = #ring_rns_L1_1_x16384> : !ct_L2_1 -> !ct_L1
+    %pt_9 = preprocessing.load %arg1[] site 2<!pt> : <!pt, !pt1>, !pt
+    %ct_10 = ckks.mul_plain %ct_8, %pt_9 : (!ct_L1, !pt) -> !ct_L1_1
+    %ct_11 = ckks.sub %ct_5, %ct_10 {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 8>}} : (!ct_L1_1, !ct_L1_1) -> !ct_L1_1
+    %pt_12 = preprocessing.load %arg1[] site 3<!pt1> : <!pt, !pt1>, !pt1
+    %ct_13 = ckks.add_plain %ct_11, %pt_12 {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 8>}} : (!ct_L1_1, !pt1) -> !ct_L1_1
+    %0 = tensor.empty() : tensor<1x!ct_L0>
+    %ct_14 = ckks.rescale %ct_13 <to_ring = #ring_rns_L0_1_x16384> {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 8>}} : !ct_L1_1 -> !ct_L0
+    %inserted = tensor.insert %ct_14 into %0[%c0] : tensor<1x!ct_L0>
+    return %inserted : tensor<1x!ct_L0>
+  }
+  func.func @polynomial(%arg0: tensor<1x!ct_L2> {heir.kernel_info = {gap_factor = 1 : i64, result_shape = array<i64: 8>}, tensor_ext.original_type = #original_type}) -> (tensor<1x!ct_L0> {tensor_ext.original_type = #original_type}) attributes {heir.interface = {func_name = "polynomial", input_types = [tensor<8xf32>], result_types = [tensor<8xf32>], roles = ["entry"]}} {
+    %0 = call @polynomial__preprocessing() : () -> !preprocessing.storage<!pt, !pt1>
+    %1 = call @polynomial__preprocessed(%arg0, %0) : (tensor<1x!ct_L2>, !preprocessing.storage<!pt, !pt1>) -> tensor<1x!ct_L0>
+    return %1 : tensor<1x!ct_L0>
+  }
+  func.func @polynomial__encrypt__arg0(%arg0: tensor<8xf32>, %pk: !pkey_L2) -> tensor<1x!ct_L2> attributes {heir.interface = {func_name = "polynomial", index = 0 : i64, roles = ["client.encrypt"]}} {
+    %c0 = arith.constant 0 : index
+    %c16_i32 = arith.constant 16 : i32
+    %c8_i32 = arith.constant 8 : i32
+    %cst = arith.constant dense<0.000000e+00> : tensor<1x16xf32>
+    %c0_i32 = arith.constant 0 : i32
+    %c1_i32 = arith.constant 1 : i32
+    %0 = scf.for %arg1 = %c0_i32 to %c8_i32 step %c1_i32 iter_args(%arg2 = %cst) -> (tensor<1x16xf32>)  : i32 {
+      %1 = scf.for %arg3 = %arg1 to %c16_i32 step %c8_i32 iter_args(%arg4 = %arg2) -> (tensor<1x16xf32>)  : i32 {
+        %2 = arith.index_cast %arg1 : i32 to index
+        %extracted = tensor.extract %arg0[%2] : tensor<8xf32>
+        %3 = arith.index_cast %arg3 : i32 to index
+        %inserted = tensor.insert %extracted into %arg4[%c0, %3] : tensor<1x16xf32>
+        scf.yield %inserted : tensor<1x16xf32>
+      }
+      scf.yield %1 : tensor<1x16xf32>
+    }
+    %extracted_slice = tensor.extract_slice %0[0, 0] [1, 16] [1, 1] : tensor<1x16xf32> to tensor<16xf32>
+    %pt = lwe.rlwe_encode %extracted_slice <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x16384, level = 2, scale = 45> : tensor<16xf32> -> !pt
+    %ct = lwe.rlwe_encrypt %pt, %pk : (!pt, !pkey_L2) -> !ct_L2
+    %from_elements = tensor.from_elements %ct : tensor<1x!ct_L2>
+    return %from_elements : tensor<1x!ct_L2>
+  }
+  func.func @polynomial__decrypt__result0(%arg0: tensor<1x!ct_L0>, %sk: !skey_L0) -> tensor<8xf32> attributes {heir.interface = {func_name = "polynomial", index = 0 : i64, roles = ["client.decrypt"]}} {
+    %c0 = arith.constant 0 : index
+    %c16_i32 = arith.constant 16 : i32
+    %c8_i32 = arith.constant 8 : i32
+    %c1_i32 = arith.constant 1 : i32
+    %c7_i32 = arith.constant 7 : i32
+    %c0_i32 = arith.constant 0 : i32
+    %cst = arith.constant dense<0.000000e+00> : tensor<8xf32>
+    %extracted = tensor.extract %arg0[%c0] : tensor<1x!ct_L0>
+    %pt = lwe.rlwe_decrypt %extracted, %sk : (!ct_L0, !skey_L0) -> !pt
+    %0 = lwe.rlwe_decode %pt <encoding = #inverse_canonical_encoding, ring = #ring_f64_1_x16384> : !pt -> tensor<1x16xf32>
+    %1 = scf.for %arg1 = %c0_i32 to %c8_i32 step %c1_i32 iter_args(%arg2 = %cst) -> (tensor<8xf32>)  : i32 {
+      %2 = arith.subi %c7_i32, %arg1 : i32
+      %3 = scf.for %arg3 = %2 to %c16_i32 step %c8_i32 iter_args(%arg4 = %arg2) -> (tensor<8xf32>)  : i32 {
+        %4 = arith.addi %arg1, %c8_i32 : i32
+        %5 = arith.floordivsi %4, %c8_i32 : i32
+        %6 = arith.muli %5, %c8_i32 : i32
+        %7 = arith.addi %2, %6 : i32
+        %8 = arith.subi %arg3, %2 : i32
+        %9 = arith.subi %7, %8 : i32
+        %10 = arith.index_cast %9 : i32 to index
+        %extracted_0 = tensor.extract %0[%c0, %10] : tensor<1x16xf32>
+        %11 = arith.index_cast %2 : i32 to index
+        %inserted = tensor.insert %extracted_0 into %arg4[%11] : tensor<8xf32>
+        scf.yield %inserted : tensor<8xf32>
+      }
+      scf.yield %3 : tensor<8xf32>
+    }
+    return %1 : tensor<8xf32>
+  }
+}
+
