@@ -30,8 +30,9 @@ class Missing(Exception):
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Run a command and return what it printed on both outputs, or raise it if the command fails."""
-    ended = subprocess.run([str(part) for part in command], cwd=cwd, text=True, capture_output=True)
+    """Run a command; return what it printed, or raise it if the command fails."""
+    arguments = [str(part) for part in command]
+    ended = subprocess.run(arguments, check=False, cwd=cwd, text=True, capture_output=True)
     told = ended.stdout + ended.stderr
     if ended.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{told}")
@@ -90,7 +91,9 @@ def wheel() -> str:
     file = newest("*manylinux*.whl")
     run(tools(), "-m", "twine", "check", "--strict", file)
     if file.stat().st_size > MOST_WHEEL:
-        raise RuntimeError(f"{file.name} has {file.stat().st_size:,} bytes, more than {MOST_WHEEL:,}")
+        raise RuntimeError(
+            f"{file.name} has {file.stat().st_size:,} bytes, more than {MOST_WHEEL:,}"
+        )
     return f"{file.name}, {file.stat().st_size:,} bytes"
 
 
@@ -116,7 +119,9 @@ def container() -> str:
     file = ROOT / "deploy" / "Dockerfile"
     run(tools().parent / "hadolint", file)
     docker = shutil.which("docker")
-    running = docker and not subprocess.run([docker, "info"], capture_output=True).returncode
+    running = (
+        docker and not subprocess.run([docker, "info"], check=False, capture_output=True).returncode
+    )
     if not running:
         return "linted; not built, because no Docker engine runs"
     run("docker", "build", "--file", file, "--tag", "windlass-service", ROOT)
@@ -143,7 +148,9 @@ CHECKS = {
 def main() -> int:
     """Run the checks that were asked for, and say how each ended."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("checks", nargs="*", metavar="CHECK", help=f"{', '.join(CHECKS)} [default: all]")
+    parser.add_argument(
+        "checks", nargs="*", metavar="CHECK", help=f"{', '.join(CHECKS)} [default: all]"
+    )
     wanted = parser.parse_args().checks or list(CHECKS)
     unknown = [name for name in wanted if name not in CHECKS]
     if unknown:
