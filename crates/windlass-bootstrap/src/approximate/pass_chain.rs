@@ -8,14 +8,13 @@ use super::spec::{MapOrder, RefreshSpec};
 /// log2 of the scale of constants before the sine.
 const FIRST_CONSTANTS: u32 = 54;
 
-/// log2 of the scale of constants after the sine, times what the constants are larger by.
+/// log2 of the scale of constants after the sine, if `larger_constants` is 0.
 const LAST_CONSTANTS: f64 = 48.0;
 
-/// What the chain of a pass follows from: with the maps back at its end, no levels of its own, and a sine
-/// that is right for every integer.
+/// What determines the chain of a pass. Its slots are all n/2, its maps back come last, it has no levels of its
+/// own, and its sine is exact for every integer.
 pub(crate) struct PassChain {
     pub n: usize,
-    pub slots: usize,
     pub scale_bits: u32,
     pub gap_bits: u32,
     /// Bits by which the error of a coefficient is to be below the scale of the base, as a bound.
@@ -31,14 +30,14 @@ impl PassChain {
     /// # Errors
     /// Those of [`RefreshSpec::with_sine_precision`].
     pub fn refresh(self) -> Result<RefreshSpec> {
-        let Self { n, slots, scale_bits, gap_bits, gained, larger_constants, assurance } = self;
-        let (log2_n, stages) = (n.ilog2(), slots.max(2).ilog2() as usize);
+        let Self { n, scale_bits, gap_bits, gained, larger_constants, assurance } = self;
+        let (log2_n, stages) = (n.ilog2(), n.ilog2() as usize - 1);
         let maps = 3.min(stages);
         let shares: Vec<usize> = (0..maps).map(|k| stages * (k + 1) / maps - stages * k / maps).collect();
         let last = (LAST_CONSTANTS - larger_constants).round().clamp(40.0, 50.0) as u32;
         let spec = RefreshSpec {
             n,
-            slots,
+            slots: n / 2,
             scale_bits,
             depth: 0,
             order: MapOrder::BackLast,
@@ -60,7 +59,7 @@ impl PassChain {
         };
         // A coefficient has 1/√n of the deviation of a slot. A bound counts 72 of them, with room of 1.5 each: 108, 6.8
         // bits, and the rest of the 8.5 is room.
-        let precision = gained + 8.5 - (2.0 * slots as f64).log2() / 2.0;
+        let precision = gained + 8.5 - f64::from(log2_n) / 2.0;
         Ok(spec.with_sine_precision(precision)?.with_few_primes())
     }
 }

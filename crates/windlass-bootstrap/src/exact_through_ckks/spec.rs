@@ -76,7 +76,6 @@ impl ExactRefreshSpec {
         let larger = (f64::from(pass_bits) - log2_t) / 3.0;
         let chain = PassChain {
             n,
-            slots: n / 2,
             scale_bits,
             gap_bits: GAP_BITS + excess_bits.ceil() as u32,
             gained: f64::from(pass_bits) - excess_bits,

@@ -15,8 +15,12 @@ pub struct PassBits {
     pub worst: f64,
 }
 
-/// Primes are a little below powers of two.
+/// A first pass may read a little more than Δ_B.
 const PRIMES: f64 = 1.0 + 1.0 / 1024.0;
+
+/// The integer near the ratio of two scales, by which y is multiplied before it is lowered, is off by at most so
+/// many parts in Δ: the ratio is Δ/16 or more.
+const RATIO: f64 = 8.0;
 
 /// The bounds of all passes.
 #[derive(Debug)]
@@ -33,8 +37,6 @@ pub(super) struct Bounds {
     rounding: SlotError,
     /// In a coefficient.
     coefficient_rounding: f64,
-    /// From the deviation of the own slots to that of all slots of the ring.
-    whole: f64,
     bits: Vec<PassBits>,
     /// The largest coefficient that each pass reads, in units of Δ_B.
     largest: Vec<f64>,
@@ -71,7 +73,6 @@ impl Bounds {
             primes: primes.iter().rev().map(|q| q.value() as f64).collect(),
             rounding,
             coefficient_rounding,
-            whole: ((refresh.n / 2) as f64 / refresh.sine_slots() as f64).sqrt(),
             bits: Vec::new(),
             largest: Vec::new(),
         };
@@ -86,16 +87,18 @@ impl Bounds {
             self.largest.push(input.coefficient / self.pass_scale);
             let error = self.slots(input);
             let unit = self.after(pass) / self.scale;
-            let of_rounding = TAIL * self.rounding.deviation + self.rounding.most;
+            // Of the quotient that it reads, or of the result.
+            let rounding = self.rounding.deviation * self.after(pass);
+            let of_rounding = (TAIL * self.rounding.deviation + self.rounding.most) * self.after(pass);
             self.bits.push(PassBits {
-                mean: -(error.deviation * unit).hypot(self.rounding.deviation / self.scale).log2(),
+                mean: -(error.deviation * unit).hypot(rounding / self.scale).log2(),
                 worst: -(error.bound() * unit + of_rounding / self.scale).log2(),
             });
             if pass + 1 == spec.passes {
                 return Ok(());
             }
             let gained = (input.coefficient / self.coefficient(input)).log2();
-            input = self.next(pass, input);
+            input = self.next((pass, self.most()), input);
             if input.coefficient > self.pass_scale * PRIMES {
                 let (bits, n) = (spec.pass_bits, spec.refresh.n);
                 let reason = format!(
@@ -121,19 +124,19 @@ impl Bounds {
         self.largest[pass - 1]
     }
 
-    /// What a refresh adds to a message of this bound: the deviation of its own slots and of those of the whole
-    /// ring, and what may be in a slot at most beside 72 of these.
-    pub fn stated(&self, bound: f64) -> (f64, f64, f64) {
+    /// What a refresh adds to a message of this bound: the deviation of a slot, and what may be in a slot at most
+    /// beside 72 of these.
+    pub fn stated(&self, bound: f64) -> (f64, f64) {
         let mut input = self.first(bound);
         let passes = self.primes.len() + 1;
         for pass in 0..passes - 1 {
-            input = self.next(pass, input);
+            input = self.next((pass, bound), input);
         }
         let error = self.slots(input);
         // What a last pass reads is random; what an only one reads is the message.
         let (systematic, most) = if passes == 1 { (error.systematic, 0.0) } else { (0.0, error.systematic) };
-        let own = (error.deviation.hypot(self.rounding.deviation) + systematic) / self.scale;
-        (own, own * self.whole, (error.most + most + self.rounding.most) / self.scale)
+        let deviation = (error.deviation.hypot(self.rounding.deviation) + systematic) / self.scale;
+        (deviation, (error.most + most + self.rounding.most + RATIO * bound) / self.scale)
     }
 
     /// What the first pass reads of a message of this bound.
@@ -146,13 +149,16 @@ impl Bounds {
     }
 
     /// What the next pass reads.
-    fn next(&self, pass: usize, input: Input) -> Input {
+    fn next(&self, (pass, bound): (usize, f64), input: Input) -> Input {
         let prime = self.primes[pass];
-        // x and y are rounded at Δ, and their difference when it is divided.
-        let roundings = 1.0 + 1.0 / self.after(pass + 1);
+        // The pass read a rounded quotient: the next one reads that rounding as a part of its error. y is rounded
+        // and multiplied by an integer at Δ, and the difference is rounded when it is divided.
+        let after = self.after(pass + 1);
+        let (roundings, ratio) = (1.0 + 1.0 / after, RATIO * bound / after);
+        let read = |error: f64, rounding: f64| prime * (error + rounding) + roundings * rounding + ratio;
         Input {
-            coefficient: prime * self.coefficient(input) + roundings * self.coefficient_rounding,
-            slot: prime * self.slots(input).bound() + roundings * self.rounding.bound(),
+            coefficient: read(self.coefficient(input), self.coefficient_rounding),
+            slot: read(self.slots(input).bound(), self.rounding.bound()),
         }
     }
 

@@ -50,6 +50,7 @@ impl PreciseRefreshPlan {
     /// [`windlass_schemes::Error::NoParameters`] if the chain is too long for 128 bits of security; those of
     /// [`Self::new`].
     pub fn of_shape(spec: &PreciseRefreshSpec) -> Result<Self> {
+        spec.check()?;
         let shape = PassShape { refresh: &spec.refresh, chain_bits: spec.chain_bits() };
         shape.with_fewest_digits(&|refresh| Self::new(&PreciseRefreshSpec { refresh, ..spec.clone() }))
     }

@@ -9,7 +9,7 @@ use super::spec::{MOST_PASSES, PASS_BITS, PreciseRefreshSpec};
 /// What a refresh of several passes is asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PreciseRefreshRequirements {
-    /// The minimum number of slots of a ciphertext.
+    /// The minimum number of slots of a ciphertext. The plan is for all slots of its ring.
     pub slots: usize,
     /// The stated deviation of a slot is at most 2^−precision_bits, for numbers of absolute value 1.
     pub precision_bits: f64,
@@ -48,7 +48,7 @@ impl PreciseRefreshPlan {
         let whole = slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
         let mut lack = format!("{slots} slots do not fit into any ring of the security tables");
         for n in DIMENSIONS.into_iter().filter(|&n| whole <= n / 2) {
-            match (Candidates { n, slots: whole, precision_bits, depth }).plan()? {
+            match (Candidates { n, precision_bits, depth }).plan()? {
                 Ok(plan) => return Ok(plan),
                 Err(reason) => lack = reason,
             }
@@ -61,7 +61,6 @@ impl PreciseRefreshPlan {
 /// Passes in one ring.
 struct Candidates {
     n: usize,
-    slots: usize,
     precision_bits: f64,
     depth: usize,
 }
@@ -84,7 +83,7 @@ impl Candidates {
     /// A plan with such passes, whose scale has few bits more than the precision needs: products drop as many
     /// bits as the scale has. Or what it lacks.
     fn of_passes(&self, passes: (usize, u32)) -> Result<std::result::Result<PreciseRefreshPlan, String>> {
-        let spec = PreciseRefreshSpec::new((self.n, self.slots), passes, self.depth, Assurance::Secure)?;
+        let spec = PreciseRefreshSpec::new(self.n, passes, self.depth, Assurance::Secure)?;
         let most = spec.scale_bits - spec.refresh.scale_bits;
         let spare = (self.expected(passes) - 1.0 - self.precision_bits).max(0.0) as u32;
         let mut lack = String::new();
@@ -113,6 +112,6 @@ impl Candidates {
     /// About what passes state: a deviation is some 7 bits below the bound that a pass gains, and that of a slot
     /// larger than that of a coefficient. Scales have a bit less for numbers of absolute value 1.
     fn expected(&self, (passes, pass_bits): (usize, u32)) -> f64 {
-        passes as f64 * f64::from(pass_bits) + 6.0 - (2.0 * self.slots as f64).log2() / 2.0
+        passes as f64 * f64::from(pass_bits) + 6.0 - (self.n as f64).log2() / 2.0
     }
 }

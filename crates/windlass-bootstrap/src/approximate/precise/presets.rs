@@ -7,11 +7,11 @@ use windlass_schemes::names::unknown;
 use super::plan::PreciseRefreshPlan;
 use super::spec::PreciseRefreshSpec;
 
-/// A set with its name: ring dimension, slots, passes and bits of each, bits by which the scale is smaller than
+/// A set with its name: ring dimension, passes and bits of each, bits by which the scale is smaller than
 /// these passes allow, rescalings.
 struct Preset {
     name: &'static str,
-    ring: (usize, usize),
+    n: usize,
     passes: (usize, u32),
     less_scale: u32,
     depth: usize,
@@ -22,18 +22,18 @@ struct Preset {
 const PRESETS: &[Preset] = &[
     Preset {
         name: "insecure_toy_precise_1024",
-        ring: (1 << 10, 1 << 9),
+        n: 1 << 10,
         passes: (3, 26),
         less_scale: 0,
         depth: 2,
         is_secure: false,
     },
     full("precise_n65536", (3, 26), 0, 3),
-    full("precise_n65536_60bits", (3, 25), 13, 5),
+    full("precise_n65536_60bits", (3, 25), 12, 5),
 ];
 
 const fn full(name: &'static str, passes: (usize, u32), less_scale: u32, depth: usize) -> Preset {
-    Preset { name, ring: (1 << 16, 1 << 15), passes, less_scale, depth, is_secure: true }
+    Preset { name, n: 1 << 16, passes, less_scale, depth, is_secure: true }
 }
 
 /// The names that [`PreciseRefreshPlan::preset`] knows.
@@ -54,7 +54,7 @@ impl PreciseRefreshPlan {
             true => Assurance::Secure,
             false => Assurance::Insecure { name: name.into() },
         };
-        let spec = PreciseRefreshSpec::new(preset.ring, preset.passes, preset.depth, assurance)?;
+        let spec = PreciseRefreshSpec::new(preset.n, preset.passes, preset.depth, assurance)?;
         Self::of_shape(&PreciseRefreshSpec { scale_bits: spec.scale_bits - preset.less_scale, ..spec })
     }
 }

@@ -59,7 +59,7 @@ impl PreciseRefresher {
     /// The same message with new levels.
     ///
     /// **Warning.** A ciphertext whose values exceed its bound is refreshed to a wrong message. No error is
-    /// returned before it is decrypted.
+    /// returned, and decryption refuses it only if the wrong values exceed the bound too.
     ///
     /// # Errors
     /// Those of [`Self::check`]; those of key switches and products.
@@ -79,24 +79,19 @@ impl PreciseRefresher {
         for pass in 1..=self.plan.spec().passes {
             y = Some(self.pass(pass, &x, y.as_ref(), observe)?);
         }
-        let (own, whole, most) = self.plan.bounds().stated(bound_of(ct));
-        Ok(y.expect("there is a pass at least").refreshed_from(&x, [own, whole], most))
+        let (deviation, most) = self.plan.bounds().stated(bound_of(ct));
+        Ok(y.expect("there is a pass at least").refreshed_from(&x, [deviation; 2], most))
     }
 
     /// What [`Self::refresh`] refuses before any work.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`], [`Error::OtherKeyPair`]; [`Error::SlotCount`] for more slots than the
-    /// plan is for; [`BootstrapError::BoundTooLarge`] if the bound on the values exceeds
+    /// [`Error::ContextMismatch`], [`Error::OtherKeyPair`]; [`BootstrapError::BoundTooLarge`] if the bound on the values exceeds
     /// [`PreciseRefreshPlan::most`]; [`Error::LevelsExhausted`] for a product at the lowest level that was
     /// not rescaled.
     pub fn check(&self, ct: &Ciphertext) -> Result<()> {
         // Of another context, or with no level for its own rescaling.
         self.engine.rescaled_level(ct)?;
-        let slots = self.plan.spec().refresh.slots;
-        if ct.slots() > slots {
-            return Err(Error::SlotCount { got: ct.slots(), most: slots });
-        }
         check_same_keys("refresh", self.engine.keys().key_id().unwrap_or(ct.key_id()), ct.key_id())?;
         let (bound, most) = (bound_of(ct), self.plan.most());
         match bound <= most {

@@ -1,7 +1,7 @@
 //! What a refresh of several passes is made of.
 
 use windlass_rlwe::{Assurance, Limits, SecretDistribution};
-use windlass_schemes::error::{BootstrapError, Error, Result};
+use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::CkksSpec;
 
 use crate::approximate::{Floor, MapOrder, PassChain, PhaseFactor, RefreshSpec, rounding};
@@ -14,12 +14,14 @@ pub struct PreciseRefreshSpec {
     /// p: log2 of each of the J − 1 primes by which the scale of ciphertexts is larger than that of a pass,
     /// and so of what a pass gains.
     pub pass_bits: u32,
-    /// log2 of the scale Δ of ciphertexts: that of a pass with all these primes, or less. A first pass then
-    /// gains fewer bits.
+    /// log2 of the scale Δ of ciphertexts: that of a pass with all these primes, or less. If it is less, the
+    /// first pass gains fewer bits.
     pub scale_bits: u32,
     /// The number of rescalings that a refreshed ciphertext has room for.
     pub depth: usize,
-    /// The refresh of a pass: with the maps back at its end and no levels of its own (`depth` 0).
+    /// The refresh of a pass: of all n/2 slots, with the maps back at its end and no levels of its own (`depth`
+    /// 0). A pass for fewer slots reads their coefficients alone, and later passes would not correct what it
+    /// adds to the others.
     pub refresh: RefreshSpec,
 }
 
@@ -30,6 +32,9 @@ pub(super) const PASS_BITS: std::ops::RangeInclusive<u32> = 25..=28;
 /// More passes than [`windlass_schemes::schemes::ckks::Wide`] numbers have bits for.
 pub(super) const MOST_PASSES: usize = 4;
 
+/// More rescalings than any secure ring has primes for.
+const MOST_DEPTH: usize = 200;
+
 /// The bits by which Q_B is larger than the largest coefficient of a pass.
 const GAP_BITS: u32 = 10;
 
@@ -38,31 +43,22 @@ const GAP_BITS: u32 = 10;
 const ROOM_BITS: f64 = 5.0;
 
 impl PreciseRefreshSpec {
-    /// Parameters for so many slots in the ring of dimension n, with so many passes of so many bits each and
+    /// Parameters for the ring of dimension n and all of its slots, with so many passes of so many bits each and
     /// `depth` rescalings after them. The chain follows from these; special primes and digits are those of
     /// the fewest digits for `assurance` and are found by [`super::PreciseRefreshPlan::of_shape`].
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] and [`Error::SlotCount`] for numbers that no refresh has.
-    pub fn new(
-        (n, slots): (usize, usize),
-        (passes, pass_bits): (usize, u32),
-        depth: usize,
-        assurance: Assurance,
-    ) -> Result<Self> {
+    /// [`windlass_schemes::Error::OutOfRange`] for numbers that no refresh has.
+    pub fn new(n: usize, (passes, pass_bits): (usize, u32), depth: usize, assurance: Assurance) -> Result<Self> {
         let dimension = Limits::between(1 << 4, 1 << 17).with("a power of two");
         dimension.check("the ring dimension", n)?;
         if !n.is_power_of_two() {
             return Err(dimension.refuse("the ring dimension", n).into());
         }
-        if slots == 0 || !(n / 2).is_multiple_of(slots) {
-            return Err(Error::SlotCount { got: slots, most: n / 2 });
-        }
-        check_passes(passes, pass_bits)?;
+        check_counts((passes, pass_bits), depth)?;
         let scale_bits = (f64::from(pass_bits) + ROOM_BITS + rounding(n).log2()).ceil() as u32;
         let chain = PassChain {
             n,
-            slots,
             scale_bits,
             gap_bits: GAP_BITS,
             gained: f64::from(pass_bits),
@@ -78,14 +74,15 @@ impl PreciseRefreshSpec {
 
     /// Refuses specifications that no plan has.
     pub(super) fn check(&self) -> Result<()> {
-        check_passes(self.passes, self.pass_bits)?;
+        check_counts((self.passes, self.pass_bits), self.depth)?;
         self.refresh.check()?;
         let most = self.refresh.scale_bits + self.added_bits();
         Limits::between(self.refresh.scale_bits, most).check("the scale in bits", self.scale_bits)?;
-        if self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {
+        let is_whole = self.refresh.slots == self.refresh.n / 2;
+        if is_whole && self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {
             return Ok(());
         }
-        let what = "the refresh of a pass must have maps back at its end and depth 0".into();
+        let what = "the refresh of a pass must have n/2 slots, maps back at its end and depth 0".into();
         Err(BootstrapError::Unsupported { what }.into())
     }
 
@@ -127,7 +124,10 @@ impl PreciseRefreshSpec {
     }
 }
 
-fn check_passes(passes: usize, pass_bits: u32) -> Result<()> {
+fn check_counts((passes, pass_bits): (usize, u32), depth: usize) -> Result<()> {
+    Limits::at_most(MOST_DEPTH)
+        .with("more than any secure ring has primes for")
+        .check("the number of rescalings", depth)?;
     Limits::between(1, MOST_PASSES).check("the number of passes", passes)?;
     Ok(Limits::between(*PASS_BITS.start(), *PASS_BITS.end()).check("the bits of a pass", pass_bits)?)
 }

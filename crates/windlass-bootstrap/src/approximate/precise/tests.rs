@@ -20,9 +20,9 @@ struct Parties {
     rng: ChaCha20Rng,
 }
 
-fn toy((n, slots): (usize, usize), passes: (usize, u32), depth: usize) -> PreciseRefreshSpec {
+fn toy(n: usize, passes: (usize, u32), depth: usize) -> PreciseRefreshSpec {
     let assurance = Assurance::Insecure { name: "insecure_precise".into() };
-    PreciseRefreshSpec::new((n, slots), passes, depth, assurance).unwrap()
+    PreciseRefreshSpec::new(n, passes, depth, assurance).unwrap()
 }
 
 impl Parties {
@@ -42,13 +42,8 @@ impl Parties {
         Self { plan, decryptor, engine, refresher, rng }
     }
 
-    /// Numbers of absolute value at most 1, with more bits than doubles have.
     fn values(&mut self, count: usize) -> Vec<WideComplex> {
-        let mut part = || {
-            let mut word = || (self.rng.next_u64() >> 12) as f64 / 2f64.powi(51) - 1.0;
-            Wide::sum(word(), word() * 2f64.powi(-54)) * Wide::from(std::f64::consts::FRAC_1_SQRT_2)
-        };
-        (0..count).map(|_| WideComplex { re: part(), im: part() }).collect()
+        values(count, &mut self.rng)
     }
 
     fn encrypt(&mut self, values: &[WideComplex], level: usize) -> Ciphertext {
@@ -62,6 +57,15 @@ impl Parties {
     }
 }
 
+/// Numbers of absolute value at most 1, with more bits than doubles have.
+fn values(count: usize, rng: &mut ChaCha20Rng) -> Vec<WideComplex> {
+    let mut part = || {
+        let mut word = || (rng.next_u64() >> 12) as f64 / 2f64.powi(51) - 1.0;
+        Wide::sum(word(), word() * 2f64.powi(-54)) * Wide::from(std::f64::consts::FRAC_1_SQRT_2)
+    };
+    (0..count).map(|_| WideComplex { re: part(), im: part() }).collect()
+}
+
 /// −log2 of the largest error: seen, and as stated in the mean and at worst.
 fn compare(parties: &Parties, ct: &Ciphertext, wanted: &[WideComplex]) -> (f64, f64, f64) {
     let worst = parties.worst(ct, wanted);
@@ -69,7 +73,7 @@ fn compare(parties: &Parties, ct: &Ciphertext, wanted: &[WideComplex]) -> (f64, 
     (-worst.log2(), ct.precision_bits(), -ct.error_bound().log2())
 }
 
-/// All slots and some of them, with random seeds: every error is below the stated bound, and what is expected
+/// Messages in all slots and in some of them, with random seeds: every error is below the stated bound, and what is expected
 /// is near.
 #[test]
 fn every_pass_adds_its_bits() {
@@ -77,15 +81,15 @@ fn every_pass_adds_its_bits() {
         ((1 << 10, 1 << 9), (1, 26), 18.0),
         ((1 << 10, 1 << 9), (2, 26), 46.0),
         ((1 << 10, 1 << 9), (3, 26), 70.0),
-        ((1 << 10, 1 << 4), (3, 26), 72.0),
+        ((1 << 10, 1 << 4), (3, 26), 70.0),
         ((1 << 9, 1 << 8), (3, 25), 70.0),
         ((1 << 9, 1 << 8), (3, 28), 76.0),
-        ((1 << 7, 1 << 6), (2, 28), 52.0),
+        ((1 << 7, 1), (2, 28), 52.0),
     ];
-    for (ring, passes, least) in cases {
-        let mut parties = Parties::new(&toy(ring, passes, 1), 1 + passes.0 as u64);
+    for ((n, slots), passes, least) in cases {
+        let mut parties = Parties::new(&toy(n, passes, 1), 1 + passes.0 as u64);
         for _ in 0..2 {
-            let values = parties.values(ring.1);
+            let values = parties.values(slots);
             let base = parties.plan.context().base_level();
             let ct = parties.encrypt(&values, base);
             let before = compare(&parties, &ct, &values);
@@ -93,11 +97,13 @@ fn every_pass_adds_its_bits() {
             assert_eq!(fresh.level(), parties.plan.context().top_level());
             let (seen, stated, bound) = compare(&parties, &fresh, &values);
             println!(
-                "{ring:?}, {passes:?}: before {before:.1?}, seen {seen:.1}, stated {stated:.1}, at worst {bound:.1}"
+                "{n}, {slots}, {passes:?}: before {before:.1?}, seen {seen:.1}, stated {stated:.1}, at worst {bound:.1}"
             );
             println!("{:.1?}", parties.plan.bits());
-            assert!(seen > least && seen < stated + 4.0 && seen > stated - 0.5);
-            assert!(bound > stated - 6.0, "a bound that is far from what is expected: {bound}");
+            // The largest of a few errors may be much smaller than their deviation.
+            let room = if slots < 16 { 12.0 } else { 4.0 };
+            assert!(seen > least && seen < stated + room && seen > stated - 0.5);
+            assert!(bound > stated - 7.0, "a bound that is far from what is expected: {bound}");
         }
     }
 }
@@ -105,7 +111,7 @@ fn every_pass_adds_its_bits() {
 /// One large coefficient, and slots at their bound.
 #[test]
 fn messages_at_their_bound_keep_their_bits() {
-    let mut parties = Parties::new(&toy((1 << 9, 1 << 8), (3, 26), 1), 3);
+    let mut parties = Parties::new(&toy(1 << 9, (3, 26), 1), 3);
     let base = parties.plan.context().base_level();
     let third = Wide::ONE / Wide::from(3.0);
     for value in [WideComplex::new(1.0, 0.0), WideComplex::new(0.0, -1.0), WideComplex::new(third, -third)] {
@@ -117,36 +123,34 @@ fn messages_at_their_bound_keep_their_bits() {
     }
 }
 
-/// Squares of numbers on a circle: more of them than there are levels, with the refreshes that they need.
+/// Squares in sequence: more of them than there are levels, with the refreshes that they need. Also of a message
+/// in few slots: what is beside it is multiplied with it.
 #[test]
 fn products_of_any_depth_keep_sixty_bits() {
-    let mut parties = Parties::new(&toy((1 << 9, 1 << 8), (3, 26), 2), 4);
-    let values: Vec<WideComplex> = parties.values(1 << 8);
-    let ct = parties.encrypt(&values, parties.plan.context().top_level());
-    let engine = parties.engine.clone();
-    let refresher = Arc::new(parties.refresher);
-    let engine =
-        engine.refreshing_with(Arc::clone(&refresher) as Arc<dyn windlass_schemes::schemes::Refresh<Ciphertext>>);
-    let (mut x, mut wanted) = (ct, values.clone());
-    for product in 0..5 {
-        x = engine.multiply(&x, &x).unwrap();
-        wanted = wanted.iter().map(|&z| z * z).collect();
-        let seen = parties.decryptor.decrypt_wide(&x).unwrap();
-        let worst = seen.iter().zip(&wanted).map(|(a, b)| (*a - *b).norm()).fold(0.0, f64::max);
-        println!(
-            "product {product}: {:.1} of {:.1}, at worst {:.1}",
-            -worst.log2(),
-            x.precision_bits(),
-            -x.error_bound().log2()
-        );
-        assert!(worst <= x.error_bound() && -worst.log2() > 60.0);
+    let Parties { plan, decryptor, engine, refresher, rng } = Parties::new(&toy(1 << 9, (3, 26), 2), 4);
+    let refresher: Arc<dyn windlass_schemes::schemes::Refresh<Ciphertext>> = Arc::new(refresher);
+    let engine = engine.refreshing_with(refresher);
+    let mut rng = rng;
+    for slots in [1 << 8, 1 << 4] {
+        let values = values(slots, &mut rng);
+        let (mut x, _) = decryptor.encrypt_wide(&values, 1.0, plan.context().top_level(), &mut rng).unwrap();
+        let mut wanted = values;
+        for product in 0..5 {
+            x = engine.multiply(&x, &x).unwrap();
+            wanted = wanted.iter().map(|&z| z * z).collect();
+            let seen = decryptor.decrypt_wide(&x).unwrap();
+            let worst = seen.iter().zip(&wanted).map(|(a, b)| (*a - *b).norm()).fold(0.0, f64::max);
+            let (seen, stated, bound) = (-worst.log2(), x.precision_bits(), -x.error_bound().log2());
+            println!("{slots} slots, product {product}: {seen:.1} of {stated:.1}, at worst {bound:.1}");
+            assert!(worst <= x.error_bound() && seen > 60.0);
+        }
     }
 }
 
 /// A smaller scale than the passes allow: the first pass gains fewer bits, the rest is the same.
 #[test]
 fn a_smaller_scale_leaves_the_bits_that_it_has() {
-    let mut spec = toy((1 << 9, 1 << 8), (3, 26), 1);
+    let mut spec = toy(1 << 9, (3, 26), 1);
     spec.scale_bits -= 10;
     let mut parties = Parties::new(&spec, 5);
     let base = parties.plan.context().base_level();
@@ -166,20 +170,17 @@ fn a_smaller_scale_leaves_the_bits_that_it_has() {
 
 #[test]
 fn ciphertexts_and_keys_that_do_not_fit_are_refused_before_any_work() {
-    let mut parties = Parties::new(&toy((1 << 7, 1 << 5), (2, 26), 1), 6);
-    let mut others = Parties::new(&toy((1 << 7, 1 << 5), (3, 26), 1), 7);
+    let mut parties = Parties::new(&toy(1 << 7, (2, 26), 1), 6);
+    let mut others = Parties::new(&toy(1 << 7, (3, 26), 1), 7);
     let base = parties.plan.context().base_level();
-    let values = parties.values(1 << 5);
+    let values = parties.values(1 << 6);
     let refused = |ct: &Ciphertext| parties.refresher.refresh(ct).unwrap_err();
     // Another context, with another scale.
     let foreign = others.encrypt(&values, others.plan.context().base_level());
     assert!(matches!(refused(&foreign), Error::ContextMismatch { .. }));
-    // Too large, too many slots, a product without a level.
+    // Too large.
     let (large, _) = parties.decryptor.encrypt_wide(&values, 2.1, base, &mut parties.rng).unwrap();
     assert!(matches!(refused(&large), Error::Bootstrap(BootstrapError::BoundTooLarge { .. })));
-    let many = others.values(1 << 6);
-    let (many, _) = parties.decryptor.encrypt_wide(&many, 1.0, base, &mut parties.rng).unwrap();
-    assert!(matches!(refused(&many), Error::SlotCount { got: 64, most: 32 }));
     // Another key pair of the same context.
     let secret = Arc::new(SecretKey::generate(parties.plan.context().rlwe(), &mut parties.rng));
     let stranger = Decryptor::new(parties.plan.context(), Arc::clone(&secret)).unwrap();
@@ -204,7 +205,7 @@ fn ciphertexts_and_keys_that_do_not_fit_are_refused_before_any_work() {
 /// Wherever it stops before its end, the last step of a first pass included.
 #[test]
 fn a_refresh_can_be_stopped_between_passes() {
-    let mut parties = Parties::new(&toy((1 << 6, 1 << 5), (2, 26), 1), 8);
+    let mut parties = Parties::new(&toy(1 << 6, (2, 26), 1), 8);
     let values = parties.values(1 << 5);
     let ct = parties.encrypt(&values, parties.plan.context().base_level());
     let mut steps = Vec::new();
@@ -227,30 +228,41 @@ fn a_refresh_can_be_stopped_between_passes() {
 
 #[test]
 fn passes_and_rings_out_of_range_are_refused() {
-    let refused = |ring, passes, depth| {
+    let refused = |n, passes, depth| {
         let assurance = Assurance::Insecure { name: "insecure_precise".into() };
-        PreciseRefreshSpec::new(ring, passes, depth, assurance).map(|spec| PreciseRefreshPlan::of_shape(&spec)).err()
+        PreciseRefreshSpec::new(n, passes, depth, assurance).map(|spec| PreciseRefreshPlan::of_shape(&spec)).err()
     };
     let cases = [
-        ((100, 50), (2, 26), "the ring dimension"),
-        ((128, 48), (2, 26), "slots"),
-        ((128, 64), (0, 26), "the number of passes"),
-        ((128, 64), (5, 26), "the number of passes"),
-        ((128, 64), (2, 24), "the bits of a pass"),
-        ((128, 64), (2, 29), "the bits of a pass"),
+        (100, (2, 26), 1, "the ring dimension"),
+        (128, (0, 26), 1, "the number of passes"),
+        (128, (5, 26), 1, "the number of passes"),
+        (128, (2, 24), 1, "the bits of a pass"),
+        (128, (2, 29), 1, "the bits of a pass"),
+        (128, (2, 26), 100_000_000, "the number of rescalings"),
     ];
-    for (ring, passes, named) in cases {
-        let error = refused(ring, passes, 1).expect("out of range").to_string();
+    for (n, passes, depth, named) in cases {
+        let error = refused(n, passes, depth).expect("out of range").to_string();
         assert!(error.contains(named), "{error}");
     }
+    // Fields that were changed afterwards.
+    let changed = |change: fn(&mut PreciseRefreshSpec)| {
+        let mut spec = toy(128, (2, 26), 1);
+        change(&mut spec);
+        PreciseRefreshPlan::of_shape(&spec).unwrap_err()
+    };
+    for error in [changed(|spec| spec.passes = 0), changed(|spec| spec.depth = 100_000_000)] {
+        assert!(matches!(error, Error::OutOfRange(_)), "{error}");
+    }
+    let few_slots = changed(|spec| spec.refresh.slots = 16);
+    assert!(few_slots.to_string().contains("n/2 slots"), "{few_slots}");
     // A scale that these passes do not reach, and one below that of a pass.
     for change in [2, -60] {
-        let mut spec = toy((128, 64), (3, 26), 1);
+        let mut spec = toy(128, (3, 26), 1);
         spec.scale_bits = spec.scale_bits.saturating_add_signed(change);
         let error = PreciseRefreshPlan::of_shape(&spec).unwrap_err().to_string();
         assert!(error.contains("the scale in bits"), "{error}");
     }
-    let mut first = toy((128, 64), (2, 26), 1);
+    let mut first = toy(128, (2, 26), 1);
     first.refresh.depth = 1;
     let error = PreciseRefreshPlan::of_shape(&first).unwrap_err();
     assert!(matches!(error, Error::Bootstrap(BootstrapError::Unsupported { .. })), "{error}");
@@ -259,7 +271,7 @@ fn passes_and_rings_out_of_range_are_refused() {
 /// A plan whose passes cannot gain the bits of their primes says so.
 #[test]
 fn a_precision_that_is_too_low_is_refused() {
-    let mut spec = toy((1 << 9, 1 << 8), (2, 26), 1);
+    let mut spec = toy(1 << 9, (2, 26), 1);
     spec.refresh = spec.refresh.clone().with_sine_precision(20.0).unwrap();
     let error = PreciseRefreshPlan::of_shape(&spec).unwrap_err();
     assert!(matches!(&error, Error::NoParameters { reason } if reason.contains("gains")), "{error}");

@@ -253,8 +253,8 @@ impl Decryptor {
 
     /// The slots of the ciphertext, with their errors.
     ///
-    /// The doubles themselves are off by up to 2^−49 of the largest slot. Only ciphertexts of wide values
-    /// state smaller errors ([`Self::decrypt_wide`]).
+    /// **Warning.** The values are doubles: they are off by up to 2^−49 of the largest slot, also if the ciphertext
+    /// states a smaller error. No error is returned. Use [`Self::decrypt_wide`] for more bits.
     ///
     /// **Warning.** The errors depend on the secret key. Before the key's owner shares decrypted
     /// values, they must go through [`Self::decrypt_public`].

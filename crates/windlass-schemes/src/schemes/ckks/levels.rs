@@ -15,10 +15,10 @@ use super::wide::Wide;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Brings a product to degree 1: divides by the primes that the level drops. These are the last one
-    /// at the levels of a caller. A ciphertext of degree 1 is returned as it is.
+    /// Brings a product to degree 1: divides by the primes that the level drops. These are one
+    /// to three at the levels of a caller ([`CkksSpec::dropped_prime_bits`](super::CkksSpec::dropped_prime_bits)). A ciphertext of degree 1 is returned as it is.
     ///
-    /// Cost: two inverse and 2(l−1) forward transforms.
+    /// Cost: 2d inverse and 2(l−d) forward transforms for d dropped primes.
     ///
     /// # Errors
     /// [`Error::LevelsExhausted`].

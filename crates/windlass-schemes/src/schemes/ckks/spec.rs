@@ -3,8 +3,6 @@
 use windlass_rlwe::{Assurance, KeySizes, Limits, Number, RlweError, RlweParams, RlweSpec, SecretDistribution};
 
 #[cfg(doc)]
-use super::CkksContext;
-#[cfg(doc)]
 use super::wide::Wide;
 use crate::error::{Error, Result};
 use crate::file_sizes::packed_len;
@@ -195,7 +193,7 @@ impl CkksSpec {
     /// size, which [`Self::to_rlwe`] cannot say.
     ///
     /// # Errors
-    /// As [`CkksContext::new`].
+    /// As [`CkksContext::new`](super::CkksContext::new).
     pub fn to_params(&self) -> Result<RlweParams> {
         self.check()?;
         let spec = self.to_rlwe();

@@ -1,8 +1,9 @@
 //! Numbers of twice the precision of doubles, for values of more than 53 bits.
 //!
 //! A [`Wide`] is a sum of two doubles, the second at most half a unit in the last place of the first
-//! (Dekker 1971; the sums and products are those of Knuth and Dekker). No operation branches on its
-//! operands or calls a library, so its time does not depend on them.
+//! (Dekker 1971; the sums and products are those of Knuth and Dekker). Sums and products have no
+//! branches and call no library. Quotients and roots use the processor's division and square root, whose time may
+//! depend on operands. `round` and `norm` call the library of the platform.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -61,7 +62,7 @@ impl Wide {
     /// 1.
     pub const ONE: Self = Self { high: 1.0, low: 0.0 };
 
-    /// `a + b`, to 106 bits. Exact for doubles whose bits do not span more.
+    /// `a + b`, exactly, unless it overflows.
     pub fn sum(a: f64, b: f64) -> Self {
         let (high, low) = two_sum(a, b);
         Self { high, low }
