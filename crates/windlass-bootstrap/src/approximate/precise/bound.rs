@@ -18,8 +18,8 @@ pub struct PassBits {
 /// A first pass may read a little more than Δ_B.
 const PRIMES: f64 = 1.0 + 1.0 / 1024.0;
 
-/// The integer near the ratio of two scales, by which y is multiplied before it is lowered, is off by at most so
-/// many parts in Δ: the ratio is Δ/16 or more.
+/// By how many parts in Δ the integer near the ratio of two scales is off at most, by which y is multiplied before
+/// it is lowered: the ratio is Δ/16 or more.
 const RATIO: f64 = 8.0;
 
 /// The bounds of all passes.
