@@ -55,7 +55,7 @@ struct Args {
     /// --quota if that is given.
     #[arg(long, value_name = "NAME", requires = "tokens", conflicts_with = "table")]
     new_token: Option<String>,
-    /// Serve nothing. Ask the service at this address whether it runs: exit code 0 if it does, 2 if not. For
+    /// Serve nothing. Ask the service at this address whether it runs: exit code 0 if it does, 1 if not. For
     /// health checks of containers.
     #[arg(long, value_name = "URL", conflicts_with_all = ["table", "new_token"])]
     health: Option<String>,
@@ -228,7 +228,11 @@ fn main() -> ExitCode {
     if let Some(address) = &args.health {
         return match check_health(address) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => failed(&error),
+            Err(error) => {
+                failed(&error);
+                // Docker reserves 2.
+                ExitCode::FAILURE
+            }
         };
     }
     let _log = args.start_log();

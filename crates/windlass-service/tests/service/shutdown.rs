@@ -46,11 +46,11 @@ fn a_health_check_tells_a_service_that_runs_from_one_that_is_gone() {
     let address = service.address.clone();
     assert_eq!(check(&address), (Some(0), String::new()));
     let (code, told) = check(&format!("{address}/elsewhere"));
-    assert!(code == Some(2) && told.contains("status 404"), "{told}");
+    assert!(code == Some(1) && told.contains("status 404"), "{told}");
     service.child.kill().unwrap();
     service.child.wait().unwrap();
     let (code, told) = check(&address);
-    assert!(code == Some(2) && told.starts_with("error: "), "{told}");
+    assert!(code == Some(1) && told.starts_with("error: "), "{told}");
 }
 
 #[test]
