@@ -12,6 +12,7 @@ export type ErrorCode =
   | "CapacityExhausted"
   | "DTypeError"
   | "FileError"
+  | "Freed"
   | "HiddenKeysError"
   | "InsecureParameters"
   | "NoParameters"
