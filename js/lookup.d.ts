@@ -149,7 +149,7 @@ export interface RefreshOptions extends SecretOptions {
 export interface AskOptions {
   /** Ask in portions. The service then learns about how long each row is. */
   portions?: boolean;
-  /** Stops this ask. An upload that other asks wait for too goes on. */
+  /** Stops this ask. An upload that other asks wait for too continues. */
   signal?: AbortSignal;
 }
 
