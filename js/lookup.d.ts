@@ -12,6 +12,7 @@ export type ErrorCode =
   | "CapacityExhausted"
   | "DTypeError"
   | "FileError"
+  | "Freed"
   | "HiddenKeysError"
   | "InsecureParameters"
   | "NoParameters"
@@ -40,8 +41,10 @@ export class WindlassError extends Error {
   readonly status?: number;
   /** The kind of the service's problem, such as "busy". */
   readonly problem?: string;
-  /** What the service says to do. */
+  /** What the service says to do: text of the service. */
   readonly fix?: string;
+  /** The error that led to this one. */
+  readonly cause?: unknown;
 }
 
 /** The compiled part, if it does not lie beside the package: its bytes, its address or a response. */
@@ -122,22 +125,31 @@ export type Stage = "load" | "schema" | "keys" | "upload" | "ask";
 export interface ConnectOptions extends SecretOptions {
   /** The token from the owner of the service. It is sent over https, or to this machine. */
   token?: string;
-  /** At least the first 8 digits of the hash that the schema must have. */
+  /** The hash that the schema must have: 64 hexadecimal digits. */
   schemaHash?: string;
   /** How often a request is sent again if the service is busy or cannot be reached; 5 by default. */
   retries?: number;
-  /** Milliseconds for one response; 120000 by default. */
+  /** Milliseconds for one response, above 0; 120000 by default. */
   timeout?: number;
   /** Hears what is done next. */
   onProgress?: (stage: Stage) => void;
+  /** Stops connecting. */
+  signal?: AbortSignal;
   /** Instead of the global `fetch`. */
   fetch?: typeof globalThis.fetch;
+}
+
+export interface RefreshOptions extends SecretOptions {
+  /** The hash that the schema must have. Without it a pinned hash stays the only one accepted. */
+  schemaHash?: string;
+  /** Stops the request. */
+  signal?: AbortSignal;
 }
 
 export interface AskOptions {
   /** Ask in portions. The service then learns about how long each row is. */
   portions?: boolean;
-  /** Stops the request. */
+  /** Stops this ask. An upload that other asks wait for too continues. */
   signal?: AbortSignal;
 }
 
@@ -158,7 +170,8 @@ export class LookupService implements Disposable {
   /** The file of the secret key, encrypted if there is a passphrase. */
   secret(options?: { passphrase?: Bytes }): Uint8Array;
   /** Fetches the present schema. Returns whether the table has another layout: then keys are made for it. */
-  refresh(options?: SecretOptions): Promise<boolean>;
+  refresh(options?: RefreshOptions): Promise<boolean>;
+  /** Frees the client once the asks under way have ended. */
   free(): void;
   [Symbol.dispose](): void;
 }

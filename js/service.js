@@ -1,5 +1,6 @@
 // Lookups over HTTP: a client of `windlass serve`, by fetch.
-import { WindlassError } from "./errors.js";
+import { keysOf, rowsOf } from "./bytes.js";
+import { freed, WindlassError } from "./errors.js";
 
 /** Longest schema, or problem, that is read. */
 const TEXT = 1 << 20;
@@ -8,7 +9,47 @@ const LONGEST_WAIT = 30_000;
 /** What another attempt may help against. */
 const BUSY = new Set([429, 500, 502, 503, 504]);
 
+/** What text of a service may not do to a page or a terminal: lines, colours, directions. */
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Longest wait for a response that engines take, in milliseconds. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
 const utf8 = new TextDecoder();
+
+/** A table's client and its evaluation keys. An ask keeps both, even if `refresh` replaces them. */
+class Setup {
+  #asks = 0;
+  #retired = false;
+  /** Settled once the service has the keys; null if nobody knows whether it has. */
+  known = null;
+
+  constructor(table, keys, name) {
+    this.table = table;
+    this.keys = keys;
+    this.name = name;
+  }
+
+  /** Does something with the table, which is not freed before it ends. */
+  async during(work) {
+    this.#asks += 1;
+    try {
+      return await work();
+    } finally {
+      this.#asks -= 1;
+      this.#clear();
+    }
+  }
+
+  /** Frees the table once its last ask ends. */
+  retire() {
+    this.#retired = true;
+    this.#clear();
+  }
+
+  #clear() {
+    if (this.#retired && this.#asks === 0) this.table.free();
+  }
+}
 
 /** The class of services over one compiled module. */
 export function services({ TableClient, HiddenKeys, sha256 }) {
@@ -16,10 +57,8 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
   class LookupService {
     #url;
     #options;
-    #table;
-    #keys;
-    #name;
-    #known = null;
+    #setup = null;
+    #pin;
     #uploads = 0;
 
     constructor(url, options) {
@@ -29,14 +68,17 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
 
     /** Fetches the schema of a service's table and makes keys. */
     static async connect(url, options = {}) {
-      const { secret, passphrase, schemaHash, token, retries = 5, timeout = 120_000 } = options;
+      const { secret, passphrase, schemaHash, token, retries = 5, timeout = 120_000, signal } = options;
       const tell = options.onProgress ?? (() => {});
       const service = new LookupService(addressOf(url), { token, retries, timeout, fetch: options.fetch, tell });
       checkToken(token, service.#url);
+      checkPatience(retries, timeout);
+      const pin = pinOf(schemaHash);
       tell("schema");
-      const table = new TableClient(await service.#fetchSchema(), { secret, passphrase });
-      service.#checkHash(table, schemaHash);
-      service.#adopt(table);
+      const table = new TableClient(await service.#fetchSchema(signal), { secret, passphrase });
+      service.#checkHash(table, pin);
+      service.#pin = pin;
+      service.#setup = service.#prepare(table);
       return service;
     }
 
@@ -45,11 +87,11 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
     }
 
     get client() {
-      return this.#table;
+      return this.#present().table;
     }
 
     get securityBits() {
-      return this.#table.securityBits;
+      return this.client.securityBits;
     }
 
     get uploads() {
@@ -57,121 +99,162 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
     }
 
     /** Rows as bytes; null for a row that is not there. */
-    async ask(wanted, { portions = false, signal } = {}) {
-      const table = this.#table;
-      await this.#introduce(signal);
-      const [asked, count] = await this.#hidden(wanted, signal);
-      try {
-        return await (portions && !(asked instanceof HiddenKeys)
-          ? this.#inPortions(table, asked, signal)
-          : this.#exchange(table.query(asked), table.answerBytes(count), signal).then((answer) =>
-              table.rows(answer, asked),
-            ));
-      } finally {
-        if (asked instanceof HiddenKeys) asked.free();
-      }
+    ask(wanted, options) {
+      return this.#asked(wanted, options, (_, rows) => rows);
+    }
+
+    /** Rows as objects of their columns. */
+    records(wanted, options) {
+      return this.#asked(wanted, options, (table, rows) => rows.map((row) => table.record(row)));
     }
 
     /** The file of the secret key, encrypted if there is a passphrase. */
     secret(options) {
-      return this.#table.secret(options);
-    }
-
-    /** Rows as objects of their columns. */
-    async records(wanted, options) {
-      const table = this.#table;
-      return (await this.ask(wanted, options)).map((row) => table.record(row));
+      return this.client.secret(options);
     }
 
     /**
      * Fetches the present schema. Returns whether the table has another layout: then fresh keys
-     * were made, unless `secret` fits it.
+     * were made, unless `secret` fits it. If a hash was pinned, another schema needs its own.
      */
-    async refresh({ secret, passphrase } = {}) {
-      const schema = await this.#fetchSchema();
-      const kept = secret ?? this.#table.secret();
-      let next;
-      try {
-        next = new TableClient(schema, { secret: kept, passphrase });
-      } catch (error) {
-        if (secret !== undefined || error.code !== "OtherContext") throw error;
-        next = new TableClient(schema);
-      } finally {
-        if (secret === undefined) kept.fill(0);
+    async refresh({ secret, passphrase, schemaHash, signal } = {}) {
+      const before = this.#present();
+      const pin = pinOf(schemaHash) ?? this.#pin;
+      const schema = await this.#fetchSchema(signal);
+      if (this.#setup !== before) throw this.#setup === null ? freed() : overtaken();
+      const next = this.#fitting(before.table, schema, { secret, passphrase });
+      this.#checkHash(next, pin);
+      const other = next.schemaHash !== before.table.schemaHash;
+      this.#pin = pin;
+      if (!other && secret === undefined) {
+        next.free();
+        return false;
       }
-      const other = next.schemaHash !== this.#table.schemaHash;
-      this.#table.free();
-      if (other) this.#adopt(next);
-      else this.#table = next;
+      this.#setup = this.#prepare(next);
+      before.retire();
       return other;
     }
 
+    /** Gives back the memory once the last ask ends. */
     free() {
-      this.#table.free();
+      const setup = this.#setup;
+      this.#setup = null;
+      setup?.retire();
     }
 
     [Symbol.dispose]() {
       this.free();
     }
 
-    #adopt(table) {
-      this.#table = table;
-      this.#options.tell("keys");
-      this.#keys = table.evaluationKeys();
-      this.#name = sha256(this.#keys);
-      this.#known = null;
+    #present() {
+      if (this.#setup === null) throw freed();
+      return this.#setup;
     }
 
-    #checkHash(table, expected) {
-      if (expected === undefined || (expected.length >= 8 && table.schemaHash.startsWith(expected))) return;
-      const found = table.schemaHash;
-      table.free();
-      throw new WindlassError(
-        "TableReplaced",
-        `${this.#url} has a table with the schema ${found.slice(0, 16)}, not ${expected}: ask its owner whether the table was replaced`,
-      );
-    }
-
-    /** Uploads the evaluation keys unless the service has them. */
-    async #introduce(signal) {
-      this.#known ??= (async () => {
-        const response = await this.#send("HEAD", `/keys/${this.#name}`, undefined, 0, signal);
-        if (response.status !== 200) await this.#upload(signal);
-      })();
+    /** A client under another schema, with the same secret key if it fits. */
+    #fitting(table, schema, { secret, passphrase }) {
+      const kept = secret ?? table.secret();
       try {
-        await this.#known;
+        return new TableClient(schema, { secret: kept, passphrase });
       } catch (error) {
-        this.#known = null;
+        if (secret !== undefined || error.code !== "OtherContext") throw error;
+        return new TableClient(schema);
+      } finally {
+        if (secret === undefined) kept.fill(0);
+      }
+    }
+
+    #prepare(table) {
+      this.#options.tell("keys");
+      try {
+        const keys = table.evaluationKeys();
+        return new Setup(table, keys, sha256(keys));
+      } catch (error) {
+        table.free();
         throw error;
       }
     }
 
-    async #upload(signal) {
+    #checkHash(table, pin) {
+      const found = table.schemaHash;
+      if (pin === undefined || found === pin) return;
+      table.free();
+      throw new WindlassError(
+        "TableReplaced",
+        `${this.#url} has a table with the schema ${found}, not ${pin}: ask its owner whether the table was replaced`,
+      );
+    }
+
+    async #asked(wanted, { portions = false, signal } = {}, read) {
+      const setup = this.#present();
+      const { table } = setup;
+      const listed = table.keyed ? keysOf(wanted) : rowsOf(wanted);
+      return setup.during(async () => {
+        signal?.throwIfAborted();
+        await this.#introduce(setup, signal);
+        const asked = await this.#hidden(setup, listed, signal);
+        try {
+          const inParts = portions && !(asked instanceof HiddenKeys);
+          const rows = await (inParts ? this.#inPortions : this.#atOnce).call(this, setup, asked, listed.length, signal);
+          return read(table, rows);
+        } finally {
+          if (asked instanceof HiddenKeys) asked.free();
+        }
+      });
+    }
+
+    /**
+     * Uploads the evaluation keys unless the service has them, or anew if it lost `lost`. Asks
+     * share one upload, and a signal stops the wait for it alone.
+     */
+    async #introduce(setup, signal, lost) {
+      if (setup.known === null || setup.known === lost) {
+        const known = lost === undefined ? this.#ensureKeys(setup) : this.#upload(setup);
+        setup.known = known;
+        known.catch(() => {
+          if (setup.known === known) setup.known = null;
+        });
+      }
+      const { known } = setup;
+      await unlessStopped(known, signal);
+      return known;
+    }
+
+    async #ensureKeys(setup) {
+      const response = await this.#send("HEAD", `/keys/${setup.name}`, undefined, 0);
+      if (response.status !== 200) await this.#upload(setup);
+    }
+
+    async #upload(setup) {
       this.#uploads += 1;
       this.#options.tell("upload");
-      this.#expect(await this.#send("PUT", `/keys/${this.#name}`, this.#keys, TEXT, signal), 200, 201, 204);
+      this.#expect(await this.#send("PUT", `/keys/${setup.name}`, setup.keys, TEXT), 200, 201, 204);
     }
 
     /** What to ask for: where keys are hidden, what stands for them. */
-    async #hidden(wanted, signal) {
-      const count = countOf(wanted);
-      if (!this.#table.hidesKeys || count === 0) return [wanted, count];
-      const blinding = this.#table.blind(wanted);
+    async #hidden({ table }, listed, signal) {
+      if (!table.hidesKeys || listed.length === 0) return listed;
+      const blinding = table.blind(listed);
       try {
         const { points } = blinding;
         const response = await this.#send("POST", "/blind", points, Math.max(points.length, TEXT), signal);
         this.#expect(response, 200);
-        return [blinding.finish(response.body), count];
+        return blinding.finish(response.body);
       } finally {
         blinding.free();
       }
     }
 
-    async #inPortions(table, asked, signal) {
-      const gathering = table.inPortions(asked);
+    async #atOnce(setup, asked, count, signal) {
+      const { table } = setup;
+      return table.rows(await this.#exchange(setup, table.query(asked), count, signal), asked);
+    }
+
+    async #inPortions(setup, asked, _, signal) {
+      const gathering = setup.table.inPortions(asked);
       try {
         for (let query = gathering.query(); query !== null; query = gathering.query()) {
-          gathering.read(await this.#exchange(query, Infinity, signal));
+          gathering.read(await this.#exchange(setup, query, gathering.count, signal));
         }
         return gathering.rows();
       } finally {
@@ -179,21 +262,23 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
       }
     }
 
-    /** The answer to a query. Keys that had to make room are uploaded again. */
-    async #exchange(query, most, signal) {
+    /** The answer to a query for so many rows. Keys that had to make room are uploaded again. */
+    async #exchange(setup, query, count, signal) {
       this.#options.tell("ask");
+      const most = setup.table.answerBytes(count);
+      let { known } = setup;
       for (let left = this.#options.retries; ; left -= 1) {
-        const response = await this.#send("POST", `/ask?keys=${this.#name}`, query, most, signal);
+        const response = await this.#send("POST", `/ask?keys=${setup.name}`, query, most, signal);
         if (response.status !== 404 || kindOf(response) !== "unknown-keys" || left === 0) {
           this.#expect(response, 200);
           return response.body;
         }
-        await this.#upload(signal);
+        known = await this.#introduce(setup, signal, known);
       }
     }
 
-    async #fetchSchema() {
-      const response = await this.#send("GET", "/schema", undefined, TEXT);
+    async #fetchSchema(signal) {
+      const response = await this.#send("GET", "/schema", undefined, TEXT, signal);
       this.#expect(response, 200);
       return response.body;
     }
@@ -222,8 +307,8 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
         } catch (error) {
           if (error instanceof WindlassError || signal?.aborted) throw error;
           if (left === 0) {
-            const reason = error.cause?.code ?? error.message;
-            throw new WindlassError("ServiceUnavailable", `${this.#url} cannot be reached: ${reason}`);
+            const reason = error.cause?.code ?? error.cause?.message ?? error.message;
+            throw new WindlassError("ServiceUnavailable", `${this.#url} cannot be reached: ${reason}`, { cause: error });
           }
         }
         if (response !== undefined) {
@@ -238,7 +323,7 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
     async #once(method, path, body, most, signal) {
       const { timeout, token } = this.#options;
       const send = this.#options.fetch ?? globalThis.fetch;
-      const late = AbortSignal.timeout(timeout);
+      const late = AbortSignal.timeout(Math.ceil(timeout));
       const headers = {};
       if (body !== undefined) headers["Content-Type"] = "application/octet-stream";
       if (token !== undefined) headers.Authorization = `Bearer ${token}`;
@@ -287,12 +372,6 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
   return LookupService;
 }
 
-/** How many rows are asked for. */
-function countOf(wanted) {
-  if (typeof wanted !== "object" || wanted === null || !(Symbol.iterator in wanted)) return 1;
-  return wanted instanceof Uint8Array ? 1 : Array.from(wanted).length;
-}
-
 function addressOf(url) {
   let address;
   try {
@@ -304,6 +383,37 @@ function addressOf(url) {
     throw new WindlassError("ParameterError", `${url} is not the URL of a service: write https://HOST:PORT`);
   }
   return address.origin + address.pathname.replace(/\/+$/, "");
+}
+
+/** The hash that a schema must have, in small letters; undefined if any will do. */
+function pinOf(given) {
+  if (given === undefined) return undefined;
+  if (typeof given === "string" && /^[0-9a-f]{64}$/i.test(given)) return given.toLowerCase();
+  throw new WindlassError("ParameterError", "schemaHash is not a hash of a schema: write all 64 hexadecimal digits");
+}
+
+function checkPatience(retries, timeout) {
+  if (!Number.isInteger(retries) || retries < 0) {
+    throw new WindlassError("ParameterError", "retries is not a whole number from 0");
+  }
+  if (typeof timeout !== "number" || !(timeout > 0 && timeout <= LONGEST_TIMEOUT)) {
+    throw new WindlassError("ParameterError", `timeout is not a number of milliseconds above 0, and at most ${LONGEST_TIMEOUT}`);
+  }
+}
+
+function overtaken() {
+  return new WindlassError("TableReplaced", "another refresh of this service ended first: refresh again");
+}
+
+/** Waits for what others wait for too; a signal ends this wait alone. */
+function unlessStopped(shared, signal) {
+  if (signal === undefined) return shared;
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
 
 /** Refuses what is not a token, and to send one in the clear to another machine. */
@@ -324,7 +434,7 @@ function problemOf({ body }) {
   try {
     const said = JSON.parse(utf8.decode(body));
     const texts = Object.entries(said).filter(([, text]) => typeof text === "string");
-    return Object.fromEntries(texts.map(([name, text]) => [name, text.slice(0, 300).replace(/\p{Cc}/gu, " ")]));
+    return Object.fromEntries(texts.map(([name, text]) => [name, text.slice(0, 300).replace(CONTROLS, " ")]));
   } catch {
     return {};
   }

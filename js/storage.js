@@ -4,56 +4,64 @@ import { WindlassError } from "./errors.js";
 
 const STORE = "secrets";
 
+/** The refusal of storage, in words. */
+function refused(what, cause) {
+  const why = cause?.message || "no reason given";
+  return new WindlassError("StorageError", `the browser cannot ${what} (${why}): allow storage for this page, or make room`, { cause });
+}
+
 /** What a request gives, or why storage refuses. */
-function done(request) {
+function done(request, what) {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    const refuse = (why) => {
-      const message = `the browser does not store the key (${why}): allow storage for this page, or make room`;
-      reject(new WindlassError("StorageError", message));
-    };
-    request.onerror = () => refuse(request.error?.message ?? "no reason given");
-    request.onblocked = () => refuse("another page holds the store open");
+    request.onerror = () => reject(refused(what, request.error));
+    request.onblocked = () => reject(refused(what, new Error("another page holds the store open")));
   });
 }
 
+/** Whether a transaction ended well. */
+function ended(transaction, what) {
+  const end = new Promise((resolve, reject) => {
+    transaction.oncomplete = resolve;
+    transaction.onabort = () => reject(refused(what, transaction.error));
+  });
+  // A request that fails reports first, and nobody waits for this then.
+  end.catch(() => {});
+  return end;
+}
+
 /** Does one thing in the store. */
-async function inStore(mode, work) {
-  let request;
+async function inStore(mode, what, work) {
+  let database;
   try {
-    request = globalThis.indexedDB.open("windlass", 1);
-  } catch (error) {
-    throw new WindlassError("StorageError", `this page may not store keys: ${error.message}`);
-  }
-  request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-  const database = await done(request);
-  try {
+    const request = globalThis.indexedDB.open("windlass", 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
+    database = await done(request, what);
     const transaction = database.transaction(STORE, mode, { durability: "strict" });
-    const ended = new Promise((resolve, reject) => {
-      transaction.oncomplete = resolve;
-      transaction.onabort = () =>
-        reject(new WindlassError("StorageError", `the browser does not store the key: ${transaction.error?.message}`));
-    });
-    const result = await done(work(transaction.objectStore(STORE)));
-    await ended;
+    const end = ended(transaction, what);
+    const result = await done(work(transaction.objectStore(STORE)), what);
+    await end;
     return result;
+  } catch (error) {
+    throw error instanceof WindlassError ? error : refused(what, error);
   } finally {
-    database.close();
+    database?.close();
   }
 }
 
 /** Keeps the file of a secret key under a name, instead of what was kept under it. */
 export async function keepSecret(name, secret) {
-  const bytes = bytesOf(secret, "a secret key");
-  await inStore("readwrite", (store) => store.put(bytes, name));
+  // A copy: of a view, the store would keep the whole buffer.
+  const bytes = bytesOf(secret, "a secret key").slice();
+  await inStore("readwrite", "store the key", (store) => store.put(bytes, name));
 }
 
 /** The file that is kept under a name, or undefined. */
 export function keptSecret(name) {
-  return inStore("readonly", (store) => store.get(name));
+  return inStore("readonly", "read the key", (store) => store.get(name));
 }
 
 /** Removes what is kept under a name. */
 export async function forgetSecret(name) {
-  await inStore("readwrite", (store) => store.delete(name));
+  await inStore("readwrite", "remove the key", (store) => store.delete(name));
 }

@@ -33,12 +33,12 @@ export function tables(gate, wasm) {
     }
 
     get points() {
-      return gate.call(() => this.#own.points);
+      return this.#own.call((own) => own.points);
     }
 
     finish(helped) {
       const bytes = bytesOf(helped, "the answer to the points");
-      return new HiddenKeys(gate.call(() => this.#own.finish(bytes)), this.#count);
+      return new HiddenKeys(this.#own.hold((own) => own.finish(bytes)), this.#count);
     }
 
     free() {
@@ -59,20 +59,20 @@ export function tables(gate, wasm) {
     }
 
     query() {
-      return gate.call(() => this.#own.query()) ?? null;
+      return this.#own.call((own) => own.query()) ?? null;
     }
 
     read(answer) {
       const bytes = bytesOf(answer, "an answer");
-      gate.call(() => this.#own.read(bytes));
+      this.#own.call((own) => own.read(bytes));
     }
 
     get count() {
-      return gate.call(() => this.#own.count);
+      return this.#own.call((own) => own.count);
     }
 
     rows() {
-      return gate.call(() => this.#own.rows());
+      return this.#own.call((own) => own.rows());
     }
 
     free() {
@@ -95,62 +95,63 @@ export function tables(gate, wasm) {
       if (words !== undefined && file === undefined) {
         throw new WindlassError("ParameterError", "a passphrase needs the file of a secret key: give secret");
       }
-      this.#own = gate.call(() => new wasm.TableClient(text, file, words));
+      this.#own = gate.hold(() => new wasm.TableClient(text, file, words));
     }
 
     get keyed() {
-      return gate.call(() => this.#own.keyed);
+      return this.#own.call((own) => own.keyed);
     }
 
     get hidesKeys() {
-      return gate.call(() => this.#own.hidesKeys);
+      return this.#own.call((own) => own.hidesKeys);
     }
 
     get fields() {
-      return gate.call(() => this.#own.fields);
+      return this.#own.call((own) => own.fields);
     }
 
     get securityBits() {
-      return gate.call(() => this.#own.securityBits);
+      return this.#own.call((own) => own.securityBits);
     }
 
     get schemaHash() {
-      return gate.call(() => this.#own.schemaHash);
+      return this.#own.call((own) => own.schemaHash);
     }
 
     secret({ passphrase } = {}) {
       const words = passphraseOf(passphrase);
-      return gate.call(() => this.#own.secret(words));
+      return this.#own.call((own) => own.secret(words));
     }
 
     evaluationKeys() {
-      return gate.call(() => this.#own.evaluationKeys());
+      return this.#own.call((own) => own.evaluationKeys());
     }
 
     query(wanted) {
-      if (wanted instanceof HiddenKeys) return gate.call(() => this.#own.queryHidden(wanted.own));
+      if (wanted instanceof HiddenKeys) return this.#own.call((own) => own.queryHidden(wanted.own.object));
       if (this.keyed) {
         const keys = keysOf(wanted);
-        return gate.call(() => this.#own.queryKeys(keys));
+        return this.#own.call((own) => own.queryKeys(keys));
       }
       const rows = rowsOf(wanted);
-      return gate.call(() => this.#own.queryRows(rows));
+      return this.#own.call((own) => own.queryRows(rows));
     }
 
     rows(answer, wanted) {
       const bytes = bytesOf(answer, "an answer");
-      if (wanted instanceof HiddenKeys) return gate.call(() => this.#own.readHidden(bytes, wanted.own));
+      if (wanted instanceof HiddenKeys) return this.#own.call((own) => own.readHidden(bytes, wanted.own.object));
       if (this.keyed) {
         const keys = keysOf(wanted);
-        return gate.call(() => this.#own.readKeys(bytes, keys));
+        return this.#own.call((own) => own.readKeys(bytes, keys));
       }
       const rows = rowsOf(wanted);
-      return gate.call(() => this.#own.readRows(bytes, rows));
+      return this.#own.call((own) => own.readRows(bytes, rows));
     }
 
     record(row) {
       if (row === null) return null;
-      const cells = gate.call(() => this.#own.cells(row));
+      const bytes = bytesOf(row, "a row");
+      const cells = this.#own.call((own) => own.cells(bytes));
       if (cells === undefined) {
         throw new WindlassError("ParameterError", "the rows of this table have no columns: ask for bytes");
       }
@@ -159,20 +160,20 @@ export function tables(gate, wasm) {
 
     blind(keys) {
       const listed = keysOf(keys);
-      return new TableBlinding(gate.call(() => this.#own.blind(listed)), listed.length);
+      return new TableBlinding(this.#own.hold((own) => own.blind(listed)), listed.length);
     }
 
     inPortions(wanted) {
       if (this.keyed) {
         const keys = keysOf(wanted);
-        return new TableGathering(gate.call(() => this.#own.keysInPortions(keys)));
+        return new TableGathering(this.#own.hold((own) => own.keysInPortions(keys)));
       }
       const rows = rowsOf(wanted);
-      return new TableGathering(gate.call(() => this.#own.rowsInPortions(rows)));
+      return new TableGathering(this.#own.hold((own) => own.rowsInPortions(rows)));
     }
 
     answerBytes(rows) {
-      return gate.call(() => this.#own.answerBytes(rows));
+      return this.#own.call((own) => own.answerBytes(rows));
     }
 
     free() {

@@ -12,7 +12,7 @@ export function vectors(gate, wasm) {
 
     static fromParameters(text, { insecure = false } = {}) {
       if (typeof text !== "string") throw new WindlassError("DTypeError", "parameters must be the text of a file");
-      return new Context(gate.call(() => wasm.Context.read(text, Boolean(insecure))));
+      return new Context(gate.hold(() => wasm.Context.read(text, Boolean(insecure))));
     }
 
     static plan({ modulus = 65537n, depth = 1, slots = 1, scheme = "BGV" } = {}) {
@@ -20,37 +20,37 @@ export function vectors(gate, wasm) {
         throw new WindlassError("ParameterError", `unknown scheme ${JSON.stringify(scheme)}; choose "BGV" or "BFV"`);
       }
       const [levels, least] = [natural(depth, "depth"), natural(slots, "slots")];
-      const order = BigInt(modulus);
+      const order = integer(modulus, "the modulus");
       if (order < 2n || order >= 1n << 45n) {
         throw new WindlassError("ParameterError", `the modulus is ${order}, but must be a power of a prime below 2^45`);
       }
-      return new Context(gate.call(() => wasm.Context.plan(order, levels, least, scheme === "BFV")));
+      return new Context(gate.hold(() => wasm.Context.plan(order, levels, least, scheme === "BFV")));
     }
 
     static approximate({ depth = 2, scaleBits = 40, valueBits = 16, slots = 1 } = {}) {
       const [levels, scale] = [natural(depth, "depth"), natural(scaleBits, "scaleBits")];
       const [values, least] = [natural(valueBits, "valueBits"), natural(slots, "slots")];
-      return new Context(gate.call(() => wasm.Context.approximate(levels, scale, values, least)));
+      return new Context(gate.hold(() => wasm.Context.approximate(levels, scale, values, least)));
     }
 
     get parameters() {
-      return gate.call(() => this.own.parameters);
+      return this.own.call((own) => own.parameters);
     }
 
     get scheme() {
-      return gate.call(() => this.own.scheme);
+      return this.own.call((own) => own.scheme);
     }
 
     get slots() {
-      return gate.call(() => this.own.slots);
+      return this.own.call((own) => own.slots);
     }
 
     get modulus() {
-      return gate.call(() => this.own.modulus) ?? null;
+      return this.own.call((own) => own.modulus) ?? null;
     }
 
     get securityBits() {
-      return gate.call(() => this.own.securityBits);
+      return this.own.call((own) => own.securityBits);
     }
 
     free() {
@@ -72,27 +72,28 @@ export function vectors(gate, wasm) {
       if (words !== undefined && file === undefined) {
         throw new WindlassError("ParameterError", "a passphrase needs the file of a secret key: give secret");
       }
-      this.#own = gate.call(() => new wasm.Client(context.own, file, words));
+      if (!(context instanceof Context)) throw new WindlassError("DTypeError", "a client needs a Context");
+      this.#own = gate.hold(() => new wasm.Client(context.own.object, file, words));
     }
 
     secret({ passphrase } = {}) {
       const words = passphraseOf(passphrase);
-      return gate.call(() => this.#own.secret(words));
+      return this.#own.call((own) => own.secret(words));
     }
 
     publicKey() {
-      return gate.call(() => this.#own.publicKey());
+      return this.#own.call((own) => own.publicKey());
     }
 
     evaluationKeys({ products = false, elements = [] } = {}) {
       const listed = Uint32Array.from(elements, (element) => natural(element, "an automorphism"));
-      return gate.call(() => this.#own.evaluationKeys(listed, Boolean(products)));
+      return this.#own.call((own) => own.evaluationKeys(listed, Boolean(products)));
     }
 
     encrypt(values, { bound = 1 } = {}) {
-      if (values instanceof BigInt64Array) return gate.call(() => this.#own.encryptSigned(values));
-      if (values instanceof BigUint64Array) return gate.call(() => this.#own.encryptUnsigned(values));
-      if (values instanceof Float64Array) return gate.call(() => this.#own.encryptReal(values, bound));
+      if (values instanceof BigInt64Array) return this.#own.call((own) => own.encryptSigned(values));
+      if (values instanceof BigUint64Array) return this.#own.call((own) => own.encryptUnsigned(values));
+      if (values instanceof Float64Array) return this.#own.call((own) => own.encryptReal(values, bound));
       throw new WindlassError(
         "DTypeError",
         "encrypt takes a BigInt64Array or a BigUint64Array of integers, or a Float64Array of real numbers",
@@ -101,17 +102,17 @@ export function vectors(gate, wasm) {
 
     decrypt(ciphertext) {
       const bytes = bytesOf(ciphertext, "a ciphertext");
-      return gate.call(() => this.#own.decryptSigned(bytes));
+      return this.#own.call((own) => own.decryptSigned(bytes));
     }
 
     decryptUnsigned(ciphertext) {
       const bytes = bytesOf(ciphertext, "a ciphertext");
-      return gate.call(() => this.#own.decryptUnsigned(bytes));
+      return this.#own.call((own) => own.decryptUnsigned(bytes));
     }
 
     decryptReal(ciphertext) {
       const bytes = bytesOf(ciphertext, "a ciphertext");
-      return gate.call(() => this.#own.decryptReal(bytes));
+      return this.#own.call((own) => own.decryptReal(bytes));
     }
 
     free() {
@@ -126,10 +127,22 @@ export function vectors(gate, wasm) {
   return { Context, Client };
 }
 
+/** A whole number, as a bigint. */
+function integer(given, what) {
+  if (typeof given === "bigint") return given;
+  if (Number.isSafeInteger(given)) return BigInt(given);
+  throw new WindlassError("ParameterError", `${what} is ${nameOf(given)}, but must be a whole number`);
+}
+
 function natural(given, what) {
-  const number = Number(given);
+  const number = typeof given === "bigint" ? Number(given) : given;
   if (!Number.isInteger(number) || number < 0 || number > 0xffff_ffff) {
-    throw new WindlassError("ParameterError", `${what} is ${given}, but must be a whole number from 0 to 4294967295`);
+    throw new WindlassError("ParameterError", `${what} is ${nameOf(given)}, but must be a whole number from 0 to 4294967295`);
   }
   return number;
+}
+
+/** A number itself, and the type of anything else. */
+function nameOf(given) {
+  return ["number", "bigint"].includes(typeof given) ? String(given) : `of type ${typeof given}`;
 }

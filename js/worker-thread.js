@@ -9,18 +9,32 @@ const methods = {
     postMessage({ stage: "load" });
     await init();
     service = await LookupService.connect(url, { ...options, onProgress: (stage) => postMessage({ stage }) });
+    tellFacts();
   },
   ask: (wanted, options) => service.ask(wanted, options),
   records: (wanted, options) => service.records(wanted, options),
   secret: (options) => service.secret(options),
-  refresh: (options) => service.refresh(options),
+  async refresh(options) {
+    const other = await service.refresh(options);
+    tellFacts();
+    return other;
+  },
 };
+
+/** Tells the page what it may read without a call. */
+function tellFacts() {
+  const { url, securityBits, client } = service;
+  postMessage({ facts: { url, securityBits, schemaHash: client.schemaHash } });
+}
+
+/** Where each method takes options, and a signal with them. */
+const PLACES = { connect: 1, ask: 1, records: 1, refresh: 0 };
 
 addEventListener("message", async ({ data: { id, method, given, abort } }) => {
   if (abort !== undefined) return stops.get(abort)?.abort();
   const stop = new AbortController();
   stops.set(id, stop);
-  const words = ["ask", "records"].includes(method) ? [given[0], { ...given[1], signal: stop.signal }] : given;
+  const words = given.map((word, place) => (place === PLACES[method] ? { ...word, signal: stop.signal } : word));
   try {
     postMessage({ id, value: await methods[method](...words) });
   } catch (error) {

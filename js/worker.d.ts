@@ -1,12 +1,17 @@
-import type { AskOptions, Bytes, ConnectOptions, Row, SecretOptions, Wanted } from "./lookup.js";
+import type { AskOptions, Bytes, ConnectOptions, Row, RefreshOptions, Wanted } from "./lookup.js";
 
 /** A service in a worker. Its page is not held up while keys are made. */
 export interface WorkerService extends Disposable {
+  readonly url: string;
+  /** log2 of the work of the best known attack on what the service sees. */
+  readonly securityBits: number;
+  /** The hash of the schema, in hexadecimal. */
+  readonly schemaHash: string;
   ask(wanted: Wanted, options?: AskOptions): Promise<(Uint8Array | null)[]>;
   records(wanted: Wanted, options?: AskOptions): Promise<(Row | null)[]>;
   secret(options?: { passphrase?: Bytes }): Promise<Uint8Array>;
-  refresh(options?: SecretOptions): Promise<boolean>;
-  /** Ends the worker, and with it its memory. */
+  refresh(options?: RefreshOptions): Promise<boolean>;
+  /** Ends the worker, and with it its memory. Calls under way are refused, and so are later ones. */
   free(): void;
 }
 

@@ -6,6 +6,8 @@ Each check prints `ok`, `missing` with what it needs, or `FAILED`. The exit code
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -78,6 +80,8 @@ def crates() -> str:
 def source_distribution() -> str:
     """A source distribution that Rust alone can build, and its metadata."""
     python = tools()
+    # What an older version left here would be uploaded too.
+    shutil.rmtree(OUT / "dist", ignore_errors=True)
     run(python, "-m", "maturin", "sdist", "--out", OUT / "dist")
     file = newest("*.tar.gz")
     run(python, "-m", "twine", "check", "--strict", file)
@@ -114,6 +118,31 @@ def installed() -> str:
     return "Python " + ", ".join(versions)
 
 
+def npm() -> str:
+    """The npm package: both compiled parts, and the version of the workspace."""
+    program = need("npm", "https://nodejs.org")
+    described = json.loads((ROOT / "js/package.json").read_text())
+    wanted = re.search(r'^version = "(.+)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    if wanted is None or described["version"] != wanted[1]:
+        raise RuntimeError(
+            f"js/package.json has {described['version']}, not the version of Cargo.toml"
+        )
+    parts = [f"pkg/{part}/windlass_wasm_bg.wasm" for part in ("lookup", "all")]
+    if not all((ROOT / "js" / part).exists() for part in parts):
+        raise Missing("js/pkg (make wasm)")
+    packed = subprocess.run(
+        [program, "pack", "--dry-run", "--json"],
+        check=False, cwd=ROOT / "js", text=True, capture_output=True,
+    )  # fmt: skip
+    if packed.returncode:
+        raise RuntimeError(packed.stderr)
+    (told,) = json.loads(packed.stdout)
+    absent = set(parts) - {file["path"] for file in told["files"]}
+    if absent:
+        raise RuntimeError(f"npm would not pack {', '.join(sorted(absent))}")
+    return f"{told['filename']}, {told['size']:,} bytes"
+
+
 def container() -> str:
     """The container's file: linted, and built where a builder runs."""
     file = ROOT / "deploy" / "Dockerfile"
@@ -141,6 +170,7 @@ CHECKS = {
     "sdist": source_distribution,
     "wheel": wheel,
     "installed": installed,
+    "npm": npm,
     "container": container,
 }
 

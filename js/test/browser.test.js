@@ -26,7 +26,10 @@ const tests = {
     const service = await LookupService.connect(location.origin);
     const rows = await service.records(keys);
     const bits = service.securityBits;
-    await keepSecret(location.origin, service.secret({ passphrase: "words" }));
+    const secret = service.secret({ passphrase: "words" });
+    const wide = new Uint8Array(secret.length + 1000);
+    wide.set(secret, 500);
+    await keepSecret(location.origin, wide.subarray(500, 500 + secret.length));
     service.free();
     return { rows, bits };
   },
@@ -34,11 +37,13 @@ const tests = {
     await init();
     const open = async (passphrase) =>
       LookupService.connect(location.origin, { secret: await keptSecret(location.origin), passphrase });
+    const kept = await keptSecret(location.origin);
+    const whole = kept.buffer.byteLength === kept.length;
     const service = await open("words");
     const [row] = await service.records(key);
     const guessed = await open("a guess").then(() => "open", (error) => error.code);
     await forgetSecret(location.origin);
-    return { square: row.square, guessed, left: await keptSecret(location.origin) };
+    return { square: row.square, whole, guessed, left: await keptSecret(location.origin) };
   },
   async vectors() {
     await all.init();
@@ -56,8 +61,15 @@ const tests = {
     const stopped = await asked.then(() => "found", (error) => error.name);
     const wrong = await service.ask([1.5]).then(() => "found", (error) => error.code);
     const freed = service.ask(keys).then(() => "found", (error) => error.code);
+    const { url, securityBits, schemaHash } = service;
+    const unsent = await service.secret({ passphrase: () => {} }).then(() => "sent", (error) => error.code);
     service.free();
-    return { rows, stages, stopped, wrong, freed: await freed };
+    service.free();
+    const late = await service.ask(keys).then(() => "found", (error) => error.code);
+    const facts = [url === location.origin, securityBits >= 128, schemaHash.length];
+    const early = { signal: AbortSignal.abort() };
+    const unopened = await connectInWorker(location.origin, early).then(() => "open", (error) => error.name);
+    return { rows, stages, stopped, wrong, freed: await freed, late, unsent, unopened, facts };
   },
   async gone() {
     const own = await LookupService.connect(location.origin, { retries: 0 });
@@ -120,12 +132,13 @@ test("a page asks for rows, keeps its key, and works under a strict policy", { s
   await page.reload();
   await page.waitForFunction(() => window.ready === true);
   const again = await page.evaluate(() => window.run("again", "user-3"));
-  assert.deepEqual(again, { square: "9", guessed: "WrongPassphrase", left: undefined });
+  assert.deepEqual(again, { square: "9", whole: true, guessed: "WrongPassphrase", left: undefined });
   assert.equal(await page.evaluate(() => window.run("vectors")), "5,-6");
   const worker = await page.evaluate(() => window.run("worker", ["user-8", "nobody"]));
   assert.deepEqual([worker.rows[0].square, worker.rows[1]], ["64", null]);
   assert.deepEqual(worker.stages.slice(0, 3), ["load", "schema", "keys"]);
-  assert.deepEqual([worker.stopped, worker.wrong, worker.freed], ["AbortError", "DTypeError", "Stopped"]);
+  assert.deepEqual([worker.stopped, worker.wrong, worker.unsent, worker.freed], ["AbortError", "DTypeError", "DTypeError", "Freed"]);
+  assert.deepEqual([worker.late, worker.unopened, worker.facts], ["Freed", "AbortError", [true, true, 64]]);
   assert.equal(await page.evaluate(() => window.run("gone")), "ServiceUnavailable");
   // The browser reports the first HEAD, which finds no keys, as an error of the page.
   assert.deepEqual(faults.filter((fault) => !fault.includes("404")), []);

@@ -1,8 +1,8 @@
 """Builds the npm package `windlass` in `js/`, and tests it in Node: `make wasm`.
 
-Needs rustup with the target wasm32-unknown-unknown and Node 20 with npm; it names what is missing.
-It sets up the rest in target/tools: wasm-bindgen in the version that Cargo.lock has, and wasm-opt
-(binaryen), without which the files are a few percent longer.
+Needs rustup with the target wasm32-unknown-unknown and Node 20.3 with npm; it names what is
+missing. It sets up the rest in target/tools: wasm-bindgen in the version that Cargo.lock has, and
+wasm-opt (binaryen), without which the files are a few percent longer.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ def missing() -> list[str]:
             found.append(f"the Rust target: rustup target add {TARGET}")
     node = shutil.which("node")
     version = run(node, "--version", capture_output=True).stdout if node else "v0"
-    if int(version.lstrip("v").split(".")[0]) < 20:
-        found.append("Node 20 or newer, with npm (https://nodejs.org)")
+    major, minor, *_ = (int(part) for part in re.findall(r"\d+", version + ".0"))
+    if (major, minor) < (20, 3):
+        found.append("Node 20.3 or newer, with npm (https://nodejs.org)")
     return found
 
 
@@ -144,7 +145,7 @@ def main() -> None:
         os.environ.setdefault("WINDLASS_PYTHON", str(python))
     else:
         print("target/python is missing: no server in Python is tested (make python)")
-    run("node", "--test", "js/test/", cwd=ROOT)
+    run("node", "--test", *sorted((ROOT / "js/test").glob("*.test.js")), cwd=ROOT)
 
 
 if __name__ == "__main__":
