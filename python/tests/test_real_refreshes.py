@@ -302,7 +302,7 @@ import windlass as wl
 
 context = wl.Context.preset("insecure_toy_refresh_1024")
 client, server = context.generate_keys(context.bootstrapping(), progress=False)
-x = server.receive(client.encrypt(np.zeros((200, 8))))
+x = server.receive(client.encrypt(np.zeros((4000, 8))))
 x.refresh  # The constants are made in the first call.
 threading.Timer(1.0, _thread.interrupt_main).start()
 start = time.monotonic()
