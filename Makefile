@@ -121,12 +121,12 @@ wheel: setup $(VENV)/made
 	$(IN_VENV) pip install --quiet --disable-pip-version-check ziglang
 	$(IN_VENV) maturin build --release --locked --zig --compatibility manylinux_2_28 --out target/wheels
 
-# Crates, source distribution, wheel in empty environments, container.
+# Crates, source distribution, wheel in empty environments, npm package, container.
 packages: setup
 	$(PYTHON) tools/packages.py $(CHECKS)
 
-# 64-bit ARM: kernels and rings, files that x86-64 wrote, a toy bootstrapping. Without optimisation of the
-# kernels, whose build would take ten times as long. Needs Debian's gcc-aarch64-linux-gnu,
+# 64-bit ARM: kernels and rings, files that x86-64 wrote, a toy bootstrapping. The kernels are not optimised: at
+# level 1 their build for ARM was stopped after eight minutes of a core. Needs Debian's gcc-aarch64-linux-gnu,
 # libc6-dev-arm64-cross and qemu-user-static.
 ARM = aarch64-unknown-linux-gnu
 ARM_TEST = $(CARGO) test --locked --target $(ARM) --config profile.dev.package.windlass-kernels.opt-level=0 -p windlass-features

@@ -168,7 +168,7 @@ fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], l
         }
         return;
     }
-    // A part of eight vectors stays in registers: by AVX2 these layers take 0.87 of the time.
+    // Eight vectors of a part stay in registers (`docs/design/0002`).
     let (table, scale) = inverse_table(l.part(0), roots, last);
     if L::Part::TWO_COLUMNS && R <= 8 && stride % 2 == 0 {
         for j in (0..stride).step_by(2) {

@@ -150,7 +150,7 @@ fn values_and_scales_out_of_range_are_refused() {
     let mut parties = Parties::new(60, 1);
     let one = WideComplex::new(1.0, 0.0);
     let infinite = WideComplex::new(f64::INFINITY, 0.0);
-    // Finite, with a second part that is none.
+    // The first part is finite, the second is not a number.
     let broken = WideComplex { re: Wide::from(1e305) * Wide::from(1.0), im: Wide::ZERO };
     let mut encrypt = |values: &[WideComplex]| parties.encryptor.encrypt_wide(values, 1.0, &mut parties.rng);
     assert!(matches!(encrypt(&[one, infinite]), Err(Error::NotFinite { index: 1 })));
