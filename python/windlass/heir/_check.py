@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from windlass.errors import ProgramError
 from windlass.heir._ir import Block, Function, Module, Operation, Symbol, Type
-from windlass.heir._operations import RULES, WORDS, fits
+from windlass.heir._operations import RULES
 from windlass.heir._reader import place
+from windlass.heir._rules import WORDS, fits
 
 _TERMINATORS = {
     "func": "func.return",

@@ -14,7 +14,8 @@ from typing import Any
 from windlass.errors import ProgramError, WindlassError
 from windlass.heir._check import Checker, all_operations, loop_bounds
 from windlass.heir._ir import Block, Function, Module, Operation, Symbol, Value
-from windlass.heir._operations import RULES, Machine, frozen
+from windlass.heir._operations import RULES
+from windlass.heir._rules import Machine, frozen
 
 MOST_STEPS = 5 * 10**7
 """The largest number of operations that a program may run, of all kinds together."""

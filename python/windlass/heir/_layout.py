@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from windlass.heir._entry import Entry, Setting
 from windlass.heir._interpreter import Interpreter
 from windlass.heir._ir import Function, Type
-from windlass.heir._operations import Machine
+from windlass.heir._rules import Machine
 from windlass.heir._trace import Slots, Trace
 
 # Labels are larger than numbers of programs, and exact as real numbers.

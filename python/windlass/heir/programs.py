@@ -35,8 +35,8 @@ from windlass.heir._forms import Rows, Vector, align, forms, stacked
 from windlass.heir._interpreter import Interpreter
 from windlass.heir._ir import Type
 from windlass.heir._layout import ciphertexts_of, input_slots, result_places, zero_slots
-from windlass.heir._operations import Machine, fits
 from windlass.heir._parser import parse
+from windlass.heir._rules import Machine, fits
 from windlass.heir._trace import Node, Slots, Trace
 
 _Progress = bool | Callable[[int, int], object] | None
