@@ -6,9 +6,12 @@
 
 use windlass_schemes::error::Result;
 
-use super::estimate::{ROOM, Signal, norm};
+use super::estimate::{Signal, norm};
 use super::plan::RefreshPlan;
 use super::samples::{Errors, Samples};
+
+/// Safety factor of the random part: there are few samples and many coefficients.
+const ROOM: f64 = 1.5;
 
 /// What a refresh adds to a polynomial with coefficients of at most 1, in units of the base's scale.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -6,7 +6,7 @@ use windlass_circuits::CostModel;
 use windlass_schemes::error::short;
 use windlass_schemes::file_sizes;
 
-use super::plan::{self, RefreshPlan, sums_over};
+use super::plan::{self, RefreshPlan};
 use super::spec::MapOrder;
 use super::step::RefreshStep;
 use crate::estimate::KeyBytes;
@@ -58,13 +58,12 @@ impl RefreshPlan {
     /// The maps by their plans; every product of the sine as a key switch at the level in the middle of it.
     pub fn price(&self) -> f64 {
         let params = self.context().rlwe().params();
-        let (top, first) = (self.context().raised_level(), self.relinearisation_level());
+        let first = self.relinearisation_level();
         let maps = self.to_slots.iter().chain(&self.to_coefficients).map(|stage| stage.plan.price());
-        let sums = sums_over(self.spec()).count() as f64 * CostModel::at_level(params, top).automorphism;
         let last =
             (0..self.spec().sine_depth()).fold(first, |level, _| self.context().level_below(level).unwrap_or(level));
         let product = CostModel::at_level(params, (first + last) / 2).automorphism;
-        maps.sum::<f64>() + sums + (self.sines() * self.sine.products() + 1) as f64 * product
+        maps.sum::<f64>() + self.sums.price() + (self.sines() * self.sine.products() + 1) as f64 * product
     }
 
     /// Seconds that one refresh will take on one thread of this machine, roughly: [`Self::price`] times what
@@ -139,8 +138,11 @@ impl RefreshPlan {
 
     fn raise_stage(&self) -> Stage {
         let (spec, context) = (self.spec(), self.context());
-        let keys: BTreeSet<u64> = sums_over(spec).map(|amount| context.rotation_element(amount)).collect();
-        let sums = if keys.is_empty() { String::new() } else { format!(", then a sum of {} rotations", keys.len()) };
+        let keys = self.sums.required_keys();
+        let sums = match keys.is_empty() {
+            true => String::new(),
+            false => format!(", then a sum over {} rotations: {}", spec.n / (2 * spec.slots), self.sums.count()),
+        };
         let work = format!(
             "switch to the ephemeral key (weight {}) at {:.0} bits, times the encrypted key{sums}",
             spec.ephemeral_weight,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use windlass_circuits::{ComplexMap, ComplexSlots, CostModel, LinearPlan, PlanSpec};
+use windlass_circuits::{ComplexMap, ComplexSlots, CostModel, LinearPlan, PlanSpec, TraceChain, TracePlan, TraceSpec};
 use windlass_rlwe::security::EstimateSource;
 use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};
 use windlass_schemes::error::{BootstrapError, Result};
@@ -28,6 +28,8 @@ pub(super) struct MapStage {
 pub struct RefreshPlan {
     spec: RefreshSpec,
     context: Arc<CkksContext>,
+    /// The sum that leaves the coefficients of the message, for fewer than n/2 slots.
+    pub(super) sums: TracePlan,
     pub(super) sine: Sine,
     pub(super) to_slots: Vec<MapStage>,
     pub(super) to_coefficients: Vec<MapStage>,
@@ -73,17 +75,20 @@ impl RefreshPlan {
         let back = factor * modulus / context.scale(context.base_level()) / sine.factor();
         let to_slots = maps::to_slots(shape, &spec.to_slots, first)?;
         let to_coefficients = maps::to_coefficients(shape, &spec.to_coefficients, back)?;
-        let (to_slots, sine_level) = stages((&context, spec), to_slots, context.raised_level())?;
+        let (to_slots, sine_level) = stages(&context, to_slots, context.raised_level(), |_| spec.max_keys)?;
         let below = |level| context.level_below(level).expect("the specification has a level for each step");
         let sine_end = (0..spec.sine_depth()).fold(sine_level, |level, _| below(level));
         let back_level = match spec.order {
             MapOrder::BackLast => sine_end,
             MapOrder::BackFirst => input_level(&context, spec),
         };
-        let (to_coefficients, _) = stages((&context, spec), to_coefficients, back_level)?;
+        let most_keys =
+            |k: usize| spec.max_keys.map(|most| if k == 0 && spec.is_joined() { most + most / 2 } else { most });
+        let (to_coefficients, _) = stages(&context, to_coefficients, back_level, most_keys)?;
         let mut galois = BTreeMap::from([(context.conjugation_element(), sine_level)]);
         let raised_level = context.raised_level();
-        galois.extend(sums_over(spec).map(|amount| (context.rotation_element(amount), raised_level)));
+        let sums = sums(&context, spec)?;
+        galois.extend(sums.required_keys().into_iter().map(|element| (element, raised_level)));
         for stage in to_slots.iter().chain(&to_coefficients) {
             // Callers use these keys too, if they ask for the same automorphisms: at all of their levels.
             let needed = stage.level.max(context.top_level());
@@ -92,7 +97,7 @@ impl RefreshPlan {
                 *level = needed.max(*level);
             }
         }
-        Ok(Self { spec: spec.clone(), context, sine, to_slots, to_coefficients, galois, floor })
+        Ok(Self { spec: spec.clone(), context, sums, sine, to_slots, to_coefficients, galois, floor })
     }
 
     /// By what a result is a multiple of the input's message: 1 without other levels below.
@@ -163,8 +168,8 @@ impl RefreshPlan {
     pub fn most(&self) -> f64 {
         let modulus = self.context.rlwe().log2_modulus(self.context.base_level());
         let share = modulus - f64::from(self.spec.gap_bits) - self.context.scale(self.context.base_level()).log2();
-        // Primes are a little below powers of two.
-        share.exp2() * (1.0 + 1.0 / 1024.0)
+        // Primes are a little below powers of two, two of 25 bits by some hundredths.
+        share.exp2().max(1.0) * (1.0 + 1.0 / 1024.0)
     }
 
     /// The automorphisms that need keys, and the level up to which each is used.
@@ -191,26 +196,29 @@ fn base_modulus(context: &CkksContext) -> f64 {
 
 /// Plans of maps from a level down, one rescaling each, and the level after them.
 fn stages(
-    (context, spec): (&CkksContext, &RefreshSpec),
+    context: &CkksContext,
     maps: Vec<ComplexMap>,
     top: usize,
+    max_keys: impl Fn(usize) -> Option<usize>,
 ) -> Result<(Vec<MapStage>, usize)> {
     let (mut level, mut stages) = (top, Vec::new());
-    for map in maps {
+    for (k, map) in maps.into_iter().enumerate() {
         let cost = CostModel::at_level(context.rlwe().params(), level);
-        let spec = PlanSpec { cost, max_keys: spec.max_keys, ..PlanSpec::default() };
+        let spec = PlanSpec { cost, max_keys: max_keys(k), ..PlanSpec::default() };
         stages.push(MapStage { plan: LinearPlan::new(&map, &spec)?, level });
         level = context.level_below(level).expect("the specification has a level for each map");
     }
     Ok((stages, level))
 }
 
-/// The rotations of the sum that leaves the coefficients of the message: by s, 2s, .., n/4.
-pub(super) fn sums_over(spec: &RefreshSpec) -> impl Iterator<Item = i64> {
-    let (slots, most) = (spec.slots, spec.n / 2);
-    std::iter::successors(Some(slots), |amount| Some(2 * amount))
-        .take_while(move |&amount| amount < most)
-        .map(|x| x as i64)
+/// The sum over the rotations by 0, s, 2s, .., which leaves the coefficients of the message: at the highest
+/// level, with at least one key for each of its factors.
+fn sums(context: &CkksContext, spec: &RefreshSpec) -> Result<TracePlan> {
+    let generator = context.rotation_element(spec.slots as i64);
+    let chain = TraceChain::powers(2 * spec.n as u64, generator, (spec.n / (2 * spec.slots)) as u64)?;
+    let cost = CostModel::at_level(context.rlwe().params(), context.raised_level());
+    let most_keys = spec.max_keys.map(|most| most.max(chain.factors().len()));
+    TracePlan::new(&chain, &TraceSpec { most_keys, cost, ..TraceSpec::default() })
 }
 
 /// λ of the key to the ephemeral secret, and log2 of its modulus.

@@ -37,7 +37,7 @@ const WEIGHTS: [u32; 3] = [28, 30, 32];
 const ATTEMPTS: usize = 4;
 
 /// Most digits of a key switch: with more of them the sums of digits take most of the time.
-const MOST_DIGITS: usize = 8;
+const MOST_DIGITS: usize = 12;
 
 /// What a chain is built around.
 #[derive(Debug, Clone, Copy)]
@@ -47,22 +47,27 @@ struct Shape {
     maps: usize,
 }
 
-/// Those of all slots: with the maps back first where the chain has room for three of them.
-const FULL: [Shape; 3] = [
+/// Those of all slots, the fastest first.
+const FULL: [Shape; 6] = [
     Shape { order: MapOrder::BackFirst, arcsine: true, maps: 3 },
     Shape { order: MapOrder::BackLast, arcsine: true, maps: 3 },
+    Shape { order: MapOrder::BackFirst, arcsine: true, maps: 2 },
+    Shape { order: MapOrder::BackLast, arcsine: true, maps: 2 },
+    Shape { order: MapOrder::BackFirst, arcsine: false, maps: 2 },
     Shape { order: MapOrder::BackLast, arcsine: false, maps: 2 },
 ];
 
-/// Those of fewer slots, whose maps are smaller.
-const SPARSE: [Shape; 2] = [
+/// Those of fewer slots.
+const SPARSE: [Shape; 4] = [
     Shape { order: MapOrder::BackLast, arcsine: true, maps: 2 },
+    Shape { order: MapOrder::BackLast, arcsine: true, maps: 3 },
     Shape { order: MapOrder::BackLast, arcsine: false, maps: 2 },
+    Shape { order: MapOrder::BackLast, arcsine: false, maps: 3 },
 ];
 
 impl RefreshPlan {
-    /// A plan with 128 bits of security for what is asked for: in the smallest ring, with the fewest digits
-    /// of key switches, that has room for it and states the precision.
+    /// A plan with 128 bits of security for what is asked for: in the smallest ring that has room for it and
+    /// states the precision, the one of the lowest [`Self::price`].
     ///
     /// Cost: up to a minute, since every candidate is planned.
     ///
@@ -81,11 +86,18 @@ impl RefreshPlan {
                 continue;
             };
             let shapes: &[Shape] = if slots == n / 2 { &FULL } else { &SPARSE };
+            let mut best: Option<Self> = None;
             for &shape in shapes {
                 match (Candidate { requirements, n, slots, shape, most }).plan()? {
-                    Ok(plan) => return Ok(plan),
+                    // Of all slots, the first that fits: its maps take seconds to plan.
+                    Ok(plan) if slots == n / 2 => return Ok(plan),
+                    Ok(plan) if best.as_ref().is_none_or(|best| plan.price() < best.price()) => best = Some(plan),
+                    Ok(_) => {}
                     Err(reason) => lack = reason,
                 }
+            }
+            if let Some(plan) = best {
+                return Ok(plan);
             }
         }
         let (depth, bits) = (requirements.depth, requirements.precision_bits);
@@ -113,9 +125,13 @@ impl Candidate<'_> {
                 Ok(spec) => spec,
                 Err(reason) => return Ok(Err(reason)),
             };
-            let plan = match self.with_digits(&spec)? {
+            // Fewer primes have some bits more in all: there may be no room for them.
+            let plan = match self.with_digits(&spec.clone().with_few_primes())? {
                 Ok(plan) => plan,
-                Err(reason) => return Ok(Err(reason)),
+                Err(_) => match self.with_digits(&spec)? {
+                    Ok(plan) => plan,
+                    Err(reason) => return Ok(Err(reason)),
+                },
             };
             let error = plan.error()?;
             let stated = -(error.deviation() + error.systematic).log2();
@@ -128,12 +144,15 @@ impl Candidate<'_> {
         Ok(Err(lack))
     }
 
-    /// The plan with the fewest digits whose special primes the modulus has room for.
+    /// The plan of the lowest price whose special primes the modulus has room for.
+    ///
+    /// More digits need fewer special primes. The price falls with them at first, then it rises.
     fn with_digits(&self, spec: &RefreshSpec) -> Result<std::result::Result<RefreshPlan, String>> {
         let chain = spec.to_ckks();
         let levels: u32 = chain.refresh_levels.iter().flat_map(|level| &level.prime_bits).sum();
         let own = chain.base_prime_bits.iter().sum::<u32>() + chain.scale_bits * chain.depth as u32 + levels;
         let n = self.n;
+        let mut best: Option<RefreshPlan> = None;
         for digits in 1..=MOST_DIGITS {
             // The largest digit may have a prime more than the others.
             let least = own.div_ceil(digits as u32).div_ceil(MOST_BITS);
@@ -143,7 +162,13 @@ impl Candidate<'_> {
                 }
                 let special_prime_bits = vec![MOST_BITS; special as usize];
                 match with_weight(RefreshSpec { digits, special_prime_bits, ..spec.clone() }) {
-                    Ok(plan) => return Ok(Ok(plan)),
+                    Ok(plan) => match best {
+                        Some(best) if best.price() <= plan.price() => return Ok(Ok(best)),
+                        _ => {
+                            best = Some(plan);
+                            break;
+                        }
+                    },
                     Err(Error::Rlwe(RlweError::SpecialModulusTooSmall { .. })) => {}
                     Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => {
                         return Ok(Err(format!("n = {n}: no ephemeral key has 128 bits of security")));
@@ -151,6 +176,9 @@ impl Candidate<'_> {
                     Err(error) => return Err(error),
                 }
             }
+        }
+        if let Some(best) = best {
+            return Ok(Ok(best));
         }
         let (least, most) = (own + own.div_ceil(MOST_DIGITS as u32), self.most);
         Ok(Err(format!(
@@ -196,8 +224,7 @@ impl Candidate<'_> {
             digits: 1,
             assurance: Assurance::Secure,
         };
-        let spec = spec.with_sine_precision(bits)?;
-        Ok(Ok(if order == MapOrder::BackFirst { spec.with_few_primes() } else { spec }))
+        Ok(Ok(spec.with_sine_precision(bits)?))
     }
 }
 
@@ -215,7 +242,7 @@ fn with_weight(spec: RefreshSpec) -> Result<RefreshPlan> {
 }
 
 /// The elementary stages in so many maps, as even as possible, the larger ones first.
-fn groups(slots: usize, maps: usize) -> Vec<usize> {
+pub(super) fn groups(slots: usize, maps: usize) -> Vec<usize> {
     let stages = slots.ilog2() as usize;
     let maps = maps.min(stages).max(1);
     (0..maps).map(|k| (stages + maps - 1 - k) / maps).collect()

@@ -3,6 +3,7 @@
 use windlass_rlwe::Assurance;
 use windlass_schemes::error::{Error, Result};
 
+use super::planner::groups;
 use super::spec::{MapOrder, RefreshSpec};
 
 /// A set with its name.
@@ -17,9 +18,10 @@ const PRESETS: &[Preset] = &[
     Preset { name: "refresh_n65536", make: || full(27.0) },
     Preset { name: "refresh_n65536_small_keys", make: || Ok(RefreshSpec { max_keys: Some(4), ..full(27.0)? }) },
     Preset { name: "refresh_n32768", make: half },
-    Preset { name: "refresh_n65536_slots4096", make: || sparse(4096) },
-    Preset { name: "refresh_n65536_slots256", make: || sparse(256) },
+    Preset { name: "refresh_n65536_slots4096", make: many },
+    Preset { name: "refresh_n65536_slots256", make: few },
     Preset { name: "refresh_n65536_slots32", make: || deep(32) },
+    Preset { name: "refresh_n32768_slots256", make: small },
     Preset { name: "insecure_toy_refresh_1024_slots16", make: deep_toy },
 ];
 
@@ -94,39 +96,69 @@ fn large() -> Result<RefreshSpec> {
     })
 }
 
-/// n = 2^15, all slots: three levels and about 16 bits. There is no room for the arcsine, nor for a third
+/// n = 2^15, all slots, the maps back first: three levels and about 17 bits. There is no room for a third
 /// map.
 fn half() -> Result<RefreshSpec> {
     let spec = RefreshSpec {
         n: 1 << 15,
         slots: 1 << 14,
-        scale_bits: 30,
+        scale_bits: 32,
         depth: 3,
-        gap_bits: 10,
+        order: MapOrder::BackFirst,
+        gap_bits: 7,
         to_slots: vec![7, 7],
         to_coefficients: vec![7, 7],
-        constant_bits: [46, 28],
-        arcsine: false,
+        constant_bits: [41, 32],
+        max_keys: Some(20),
         ephemeral_weight: 30,
         ephemeral_special: 1,
         special_prime_bits: vec![50; 3],
-        digits: 7,
+        digits: 6,
         ..large()?
     };
     spec.with_sine_precision(17.0)
 }
 
-/// n = 2^16 with fewer slots.
-fn sparse(slots: usize) -> Result<RefreshSpec> {
-    let stages = slots.ilog2() as usize;
-    let halves = vec![stages.div_ceil(2), stages / 2];
-    let spec = RefreshSpec { slots, to_slots: halves.clone(), to_coefficients: halves, ..large()? };
+/// n = 2^16 with 256 slots.
+fn few() -> Result<RefreshSpec> {
+    let spec = RefreshSpec { special_prime_bits: vec![50; 9], digits: 3, ..sparse(256, 2)? };
+    Ok(spec.with_sine_precision(27.0)?.with_few_primes())
+}
+
+/// n = 2^16 with 4096 slots: with two maps each of them would have 127 diagonals.
+fn many() -> Result<RefreshSpec> {
+    let spec = RefreshSpec { special_prime_bits: vec![50; 8], ..sparse(4096, 3)? };
     spec.with_sine_precision(27.0)
+}
+
+/// n = 2^15 with 256 slots: three levels and about 16 bits. With eleven digits two special primes are
+/// enough.
+fn small() -> Result<RefreshSpec> {
+    let spec = RefreshSpec {
+        n: 1 << 15,
+        scale_bits: 33,
+        depth: 3,
+        gap_bits: 7,
+        constant_bits: [48, 31],
+        ephemeral_weight: 30,
+        ephemeral_special: 1,
+        special_prime_bits: vec![50; 2],
+        digits: 11,
+        ..sparse(256, 2)?
+    };
+    Ok(spec.with_sine_precision(17.5)?.with_few_primes())
 }
 
 /// n = 2^16 with few slots and as many levels as there is room for: for training.
 fn deep(slots: usize) -> Result<RefreshSpec> {
-    RefreshSpec { depth: 14, scale_bits: 40, ..sparse(slots)? }.with_sine_precision(26.0)
+    let spec = RefreshSpec { depth: 14, scale_bits: 40, ..sparse(slots, 2)? };
+    spec.with_sine_precision(26.0)
+}
+
+/// What the sets with fewer slots share.
+fn sparse(slots: usize, maps: usize) -> Result<RefreshSpec> {
+    let groups = groups(slots, maps);
+    Ok(RefreshSpec { slots, to_slots: groups.clone(), to_coefficients: groups, ..large()? })
 }
 
 /// The same levels without security.

@@ -8,11 +8,10 @@ use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{KeyId, check_same_keys};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, LazyEngine, Stated};
-use windlass_schemes::switching::Switching;
 
 use super::estimate::RefreshError;
 use super::keys::RefreshKeys;
-use super::plan::{MapStage, RefreshPlan, sums_over};
+use super::plan::{MapStage, RefreshPlan};
 use super::raise::raised;
 use super::spec::MapOrder;
 use super::step::RefreshStep;
@@ -234,12 +233,9 @@ impl Refresher {
         // Slots of a polynomial with coefficients up to Q_B·K.
         let magnitude = plan.base_modulus() * plan.sine.range() * spec.n as f64 / context.scale(context.raised_level());
         let stated = Stated { slots: spec.slots, magnitude, deviation: 0.0 };
-        let mut z = engine.assembled(base.key_id(), parts, stated)?;
-        for amount in sums_over(spec) {
-            let turned = engine.automorphism(&z, context.rotation_element(amount))?;
-            z = engine.add(&z, &turned)?.restated(stated);
-        }
-        Ok(z)
+        // Nothing is stated within the sum, as within the maps.
+        let whole = engine.assembled(base.key_id(), parts, Stated { magnitude: TINY, ..stated })?;
+        Ok(plan.sums.apply(engine, &whole)?.restated(stated))
     }
 
     /// What is known inside: a bound on the slots of the sine.

@@ -1,6 +1,7 @@
 //! Runs the sine on random numbers. Every operation adds the error that it has on ciphertexts.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
@@ -8,7 +9,7 @@ use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::{CkksContext, Complex64, RealArithmetic};
 
 use super::sine::Sine;
-use super::spec::RefreshSpec;
+use super::spec::{MapOrder, RefreshSpec};
 
 /// How many numbers the sine runs on.
 const COUNT: usize = 4096;
@@ -50,6 +51,8 @@ const TINY: f64 = 1.0 / (1u64 << 40) as f64;
 pub(super) struct Samples<'a> {
     spec: &'a RefreshSpec,
     errors: Errors,
+    /// Whether every integer counts by itself, not as often as it occurs.
+    by_integer: bool,
     rng: RefCell<ChaCha20Rng>,
 }
 
@@ -62,18 +65,22 @@ pub(super) struct Numbers {
 
 impl<'a> Samples<'a> {
     pub fn new(spec: &'a RefreshSpec, errors: Errors) -> Self {
-        Self { spec, errors, rng: RefCell::new(ChaCha20Rng::seed_from_u64(0)) }
+        Self { by_integer: spec.order == MapOrder::BackFirst, ..Self::averaged(spec, errors) }
+    }
+
+    fn averaged(spec: &'a RefreshSpec, errors: Errors) -> Self {
+        Self { spec, errors, by_integer: false, rng: RefCell::new(ChaCha20Rng::seed_from_u64(0)) }
     }
 
     /// By how much the result of the sine is off for an error of 1 at each level: in the argument,
     /// and at each rescaling.
     pub fn sensitivities(spec: &'a RefreshSpec, sine: &Sine) -> Result<Vec<f64>> {
         let depth = spec.sine_depth();
-        let exact = Self::new(spec, Errors::only(depth, 0)).run(sine, 0.0)?;
+        let exact = Self::averaged(spec, Errors::only(depth, 0)).run(sine, 0.0)?;
         let at = |level: usize| {
             let argument = if level == 0 { TINY } else { 0.0 };
             // The same numbers in every run: errors come from a stream of their own.
-            let off = Self::new(spec, Errors::only(depth, level)).run(sine, argument)?;
+            let off = Self::averaged(spec, Errors::only(depth, level)).run(sine, argument)?;
             let squares: f64 = off.iter().zip(&exact).map(|(x, y)| (x - y).norm_sqr()).sum();
             Ok((squares / COUNT as f64).sqrt() / TINY)
         };
@@ -81,28 +88,38 @@ impl<'a> Samples<'a> {
     }
 
     /// The deviation of the result of the sine from what it should be, for an error of the argument.
+    ///
+    /// The doublings multiply errors by `1/|sin θ|`, which is 5 for I = 0 and ±4, and near 1 for other integers.
+    /// Maps after the sine average over all slots. Without them each slot has the deviation of its own
+    /// integer, and the largest one counts.
     pub fn deviation(&self, sine: &Sine, argument: f64) -> Result<f64> {
         let result = self.run(sine, argument)?;
-        let wanted = self.inputs().into_iter().map(|(_, message)| message * sine.factor());
-        let squares: f64 = result.iter().zip(wanted).map(|(value, wanted)| (value - wanted).norm_sqr()).sum();
-        Ok((squares / COUNT as f64).sqrt())
+        let mut squares: BTreeMap<i64, (f64, usize)> = BTreeMap::new();
+        for (value, (integer, message)) in result.iter().zip(self.inputs()) {
+            let of = squares.entry(if self.by_integer { integer } else { 0 }).or_default();
+            *of = (of.0 + (value - message * sine.factor()).norm_sqr(), of.1 + 1);
+        }
+        Ok(squares.values().map(|(sum, count)| sum / *count as f64).fold(0.0, f64::max).sqrt())
     }
 
-    /// Integers and messages: sums of as many terms as the ephemeral secret has coefficients, and
-    /// coefficients of messages, mostly far below their bound.
-    fn inputs(&self) -> Vec<(f64, f64)> {
+    /// Integers and messages. The integers are sums of as many terms as the ephemeral secret has
+    /// coefficients, or all of up to five deviations in turn if each counts by itself. The messages are
+    /// coefficients, mostly far below their bound.
+    fn inputs(&self) -> Vec<(i64, f64)> {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let deviation = self.spec.integer_variance().sqrt();
+        let most = ((5.0 * deviation).ceil() as i64).min(self.spec.most());
         let size = 2f64.powi(-(self.spec.gap_bits as i32)) / 8.0;
-        let mut input = || {
-            let integer = (gaussian(&mut rng, std::f64::consts::SQRT_2 * deviation).re).round();
+        let mut input = |k: usize| {
+            let drawn = gaussian(&mut rng, std::f64::consts::SQRT_2 * deviation).re.round() as i64;
+            let integer = if self.by_integer { k as i64 % (2 * most + 1) - most } else { drawn };
             (integer, size * (2.0 * uniform(&mut rng) - 1.0))
         };
-        (0..COUNT).map(|_| input()).collect()
+        (0..COUNT).map(&mut input).collect()
     }
 
     fn run(&self, sine: &Sine, argument: f64) -> Result<Vec<Complex64>> {
-        let exact = |(integer, message): (f64, f64)| Complex64::new((integer + message) / sine.range(), 0.0);
+        let exact = |(integer, message): (i64, f64)| Complex64::new((integer as f64 + message) / sine.range(), 0.0);
         let values = self.inputs().into_iter().map(|input| exact(input) + self.error(argument)).collect();
         Ok(sine.evaluate(self, Numbers { values, level: 0 })?.values)
     }

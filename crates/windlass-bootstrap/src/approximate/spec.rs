@@ -51,7 +51,8 @@ pub struct RefreshSpec {
     pub degree: usize,
     /// Whether two more levels bring the sine to the sawtooth, up to the fifth power of the angle.
     pub arcsine: bool,
-    /// The most Galois keys that each map may need, if that matters more than time.
+    /// The most Galois keys that each map may need, if that matters more than time. Half as many more for
+    /// the first map back of fewer than n/2 slots: it joins two halves, and has twice as many products.
     pub max_keys: Option<usize>,
     /// Non-zero coefficients of the ephemeral secret.
     pub ephemeral_weight: u32,
