@@ -188,8 +188,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "T", required_unless_present = "precision")]
     pub modulus: Option<u64>,
     /// Instead of a modulus: parameters of real and complex numbers (CKKS) whose refreshes have a stated
-    /// error of at most 2^-BITS. --depth is then the number of products between two refreshes. It takes
-    /// seconds to minutes.
+    /// error of at most 2^-BITS, in several passes above 40 bits. --depth is then the number of products
+    /// between two refreshes. It takes seconds to minutes.
     #[arg(long, value_name = "BITS", conflicts_with_all = ["modulus", "m", "security", "bootstrap"])]
     pub precision: Option<f64>,
     /// The minimum number of slots.

@@ -1,5 +1,8 @@
 //! `windlass params`.
 
+use std::sync::Arc;
+
+use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshRequirements};
 use windlass::bootstrap::approximate::{RefreshPlan, RefreshRequirements};
 use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
@@ -10,7 +13,7 @@ use crate::files::{claim_parameters, save_json, save_parameters};
 use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
-use crate::refresh::explain_plan;
+use crate::refresh::{exact_set, explain_passes, explain_plan};
 use crate::report::{Report, rounded_down};
 use crate::values::refused_parameters;
 
@@ -19,6 +22,13 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
     match command {
         ParamsCommand::List => Stages::new(quiet).run("list", "building parameter sets", list),
         ParamsCommand::Show { name } => {
+            if let Some(plan) = exact_set(Some(name))? {
+                let context = Context::of_exact_refresh(Arc::clone(&plan), Scheme::Bgv)?;
+                let mut report = describe(context.params());
+                plan.explain().lines().for_each(|line| report.line(line));
+                report.field("depth_between_refreshes", plan.depth_between());
+                return Ok(report);
+            }
             let params = Params::named_or_file(name, Scheme::Bgv).map_err(|error| refused_parameters(name, error))?;
             Ok(describe(&params))
         }
@@ -65,8 +75,29 @@ fn plan(args: &PlanArgs, modulus: u64, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
+/// The most bits that are asked of a refresh in one pass.
+const ONE_PASS: f64 = 40.0;
+
+/// Chooses parameters of a refresh of real and complex numbers in several passes.
+fn plan_passes(args: &PlanArgs, precision_bits: f64, quiet: bool) -> Result<Report> {
+    let requirements = PreciseRefreshRequirements { slots: args.slots, depth: args.depth as usize, precision_bits };
+    let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
+    let plan = Stages::new(quiet).run("plan", "choosing parameters", || PreciseRefreshPlan::choose(&requirements))?;
+    let mut report = explain_passes(&plan);
+    report.field("security_bits", rounded_down(plan.context().rlwe().params().security().bits));
+    report.field("n", plan.spec().refresh.n);
+    if let Some(path) = &args.out {
+        save_json(plan.spec().to_json(), path)?;
+        report.line(format!("saved to {}", path.display()));
+    }
+    Ok(report)
+}
+
 /// Chooses parameters of a refresh of real and complex numbers.
 fn plan_reals(args: &PlanArgs, precision_bits: f64, quiet: bool) -> Result<Report> {
+    if precision_bits > ONE_PASS {
+        return plan_passes(args, precision_bits, quiet);
+    }
     let requirements = RefreshRequirements {
         slots: args.slots,
         depth: args.depth as usize,

@@ -6,16 +6,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::NeedsKeys;
 use windlass::bootstrap::approximate::RefreshPlan;
+use windlass::bootstrap::approximate::precise::PreciseRefreshPlan;
+use windlass::bootstrap::exact_through_ckks::ExactRefreshPlan;
 use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode, Stage};
 use windlass::needs::KeyRequest;
 use windlass::rlwe::FailureProbability;
 
-use crate::either::{Either, on_kind};
 use crate::error::{plain, raise};
 use crate::runtime::{long, quick};
 use crate::setting::{Kind, Names, PyContext, Setting};
 
-/// A plan of a bootstrapping, or of a refresh of CKKS: stages, keys, prices.
+/// A plan of a bootstrapping, or of a refresh of CKKS or through CKKS: stages, keys, prices.
 ///
 /// Made by :meth:`Context.bootstrapping`. If it is named in :meth:`Context.generate_keys`, the
 /// server refreshes a ciphertext automatically before a step after which it could no longer be
@@ -40,31 +41,95 @@ pub struct PyBootstrapping {
     names: Names,
 }
 
-/// A plan of either kind.
-pub type Way = Either<Arc<BootstrapPlan>, Arc<RefreshPlan>>;
+/// A plan of any kind.
+#[derive(Clone)]
+pub enum Way {
+    /// Integers, by bootstrapping.
+    Bootstrap(Arc<BootstrapPlan>),
+    /// Integers, through CKKS.
+    Exact(Arc<ExactRefreshPlan>),
+    /// Real and complex numbers, in one pass.
+    Refresh(Arc<RefreshPlan>),
+    /// Real and complex numbers, in several passes.
+    Precise(Arc<PreciseRefreshPlan>),
+}
+
+/// Evaluates one expression for a plan of any kind.
+macro_rules! on_way {
+    ($value:expr, $plan:ident => $body:expr) => {
+        match $value {
+            Way::Bootstrap($plan) => $body,
+            Way::Exact($plan) => $body,
+            Way::Refresh($plan) => $body,
+            Way::Precise($plan) => $body,
+        }
+    };
+}
 
 impl Way {
-    fn stages(&self) -> Vec<Stage> {
+    /// The CKKS refresh in it, if there is one, and how often it runs.
+    fn ckks(&self) -> Option<(&Arc<RefreshPlan>, usize)> {
         match self {
-            Self::Exact(plan) => plan.stages().to_vec(),
-            Self::Approximate(plan) => plan.stages(),
+            Self::Bootstrap(_) => None,
+            Self::Exact(plan) => Some((plan.ckks(), plan.spec().passes)),
+            Self::Refresh(plan) => Some((plan, 1)),
+            Self::Precise(plan) => Some((plan.pass(), plan.spec().passes)),
+        }
+    }
+
+    /// The CKKS refresh whose keys a server of real and complex numbers has.
+    pub fn pass(self) -> Option<Arc<RefreshPlan>> {
+        match self {
+            Self::Refresh(plan) => Some(plan),
+            Self::Precise(plan) => Some(Arc::clone(plan.pass())),
+            Self::Bootstrap(_) | Self::Exact(_) => None,
+        }
+    }
+
+    fn stages(&self) -> Vec<Stage> {
+        match (self, self.ckks()) {
+            (Self::Bootstrap(plan), _) => plan.stages().to_vec(),
+            (_, Some((plan, passes))) => {
+                let often = |stage: Stage| Stage { times: stage.times * passes, ..stage };
+                plan.stages().into_iter().map(often).collect()
+            }
+            (_, None) => Vec::new(),
         }
     }
 
     fn required_keys(&self) -> Vec<u64> {
-        match self {
-            Self::Exact(plan) => plan.required_keys().into_iter().collect(),
-            Self::Approximate(plan) => plan.galois_levels().keys().copied().collect(),
+        match (self, self.ckks()) {
+            (Self::Bootstrap(plan), _) => plan.required_keys().into_iter().collect(),
+            (_, Some((plan, _))) => plan.galois_levels().keys().copied().collect(),
+            (_, None) => Vec::new(),
         }
     }
 
     fn explain(&self) -> String {
-        on_kind!(self, plan => plan.explain())
+        on_way!(self, plan => plan.explain())
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bootstrap(a), Self::Bootstrap(b)) => a.spec() == b.spec(),
+            (Self::Exact(a), Self::Exact(b)) => a.spec() == b.spec(),
+            (Self::Refresh(a), Self::Refresh(b)) => a.spec() == b.spec(),
+            (Self::Precise(a), Self::Precise(b)) => a.spec() == b.spec(),
+            _ => false,
+        }
     }
 }
 
 impl PyBootstrapping {
     pub fn make(py: Python<'_>, setting: &Arc<Setting>, packed: bool, names: Names) -> PyResult<Self> {
+        let has_passes = match &setting.kind {
+            Kind::Exact(context) => context.exact_refresh().is_ok(),
+            Kind::Approximate(context) => context.precise_refresh().is_ok(),
+        };
+        if has_passes && (packed || names.iter().any(Option::is_some)) {
+            let message = "a refresh in several passes takes no options: leave them out";
+            return Err(plain(py, "ParameterError", message));
+        }
         if !setting.is_exact() && (packed || names[..6].iter().any(Option::is_some)) {
             let message = "a refresh of CKKS takes max_keys only: leave the other options out";
             return Err(plain(py, "ParameterError", message));
@@ -72,6 +137,9 @@ impl PyBootstrapping {
         let (own, how) = (Arc::clone(setting), names.clone());
         let plan = long(py, None, "planning", move |_| match &own.kind {
             Kind::Exact(context) => {
+                if let Ok(plan) = context.exact_refresh() {
+                    return Ok(Way::Exact(plan));
+                }
                 let spec = own.bootstrap_spec(packed, &how)?;
                 let plan = context.bootstrapping_with(spec).map_err(|error| match error {
                     windlass::Error::OtherSlotOrder { .. } => {
@@ -80,16 +148,20 @@ impl PyBootstrapping {
                     }
                     other => other,
                 });
-                Ok(Way::Exact(plan?))
+                Ok(Way::Bootstrap(plan?))
             }
             Kind::Approximate(context) => {
+                if let Ok(plan) = context.precise_refresh() {
+                    return Ok(Way::Precise(plan));
+                }
                 let Ok(plan) = context.refresh() else {
-                    let what = "these parameters do not refresh: use a preset whose name begins with refresh";
+                    let what =
+                        "these parameters do not refresh: use a preset whose name begins with refresh or precise";
                     return Err(BootstrapError::Unsupported { what: what.into() }.into());
                 };
                 let spec = own.refresh_spec(&how)?;
                 let is_own = spec == *plan.spec();
-                Ok(Way::Approximate(if is_own { plan } else { Arc::new(RefreshPlan::new(&spec)?) }))
+                Ok(Way::Refresh(if is_own { plan } else { Arc::new(RefreshPlan::new(&spec)?) }))
             }
         })?;
         Ok(Self { setting: Arc::clone(setting), plan, packed, names })
@@ -99,29 +171,31 @@ impl PyBootstrapping {
     pub fn of_plan(setting: &Arc<Setting>, plan: Way) -> Self {
         let mut names = Names::default();
         let packed = match &plan {
-            Way::Exact(plan) => plan.spec().mode == Mode::Packed,
-            Way::Approximate(plan) => {
+            Way::Bootstrap(plan) => plan.spec().mode == Mode::Packed,
+            Way::Refresh(plan) => {
                 names[6] = plan.spec().max_keys.map(|most| most.to_string());
                 false
             }
+            Way::Exact(_) | Way::Precise(_) => false,
         };
         Self { setting: Arc::clone(setting), plan, packed, names }
     }
 
     pub fn key_request(&self) -> KeyRequest {
-        on_kind!(&self.plan, plan => plan.key_request())
+        on_way!(&self.plan, plan => plan.key_request())
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        let same = on_kind!((&self.plan, &other.plan), (a, b) => a.spec() == b.spec(), else false);
-        same && self.setting.same(&other.setting)
+        self.plan.is_same(&other.plan) && self.setting.same(&other.setting)
     }
 
     /// Whether another process can make the plan from its names.
     fn is_made_from_names(&self) -> windlass::Result<bool> {
         Ok(match &self.plan {
-            Way::Exact(plan) => self.setting.bootstrap_spec(self.packed, &self.names)? == *plan.spec(),
-            Way::Approximate(plan) => self.setting.refresh_spec(&self.names)? == *plan.spec(),
+            Way::Bootstrap(plan) => self.setting.bootstrap_spec(self.packed, &self.names)? == *plan.spec(),
+            Way::Refresh(plan) => self.setting.refresh_spec(&self.names)? == *plan.spec(),
+            // Those of the context.
+            Way::Exact(_) | Way::Precise(_) => true,
         })
     }
 }
@@ -144,8 +218,8 @@ impl PyBootstrapping {
     #[getter]
     fn input_levels(&self) -> usize {
         match &self.plan {
-            Way::Exact(_) => 0,
-            Way::Approximate(plan) => plan.spec().input_levels(),
+            Way::Refresh(plan) => plan.spec().input_levels(),
+            _ => 0,
         }
     }
 
@@ -154,8 +228,9 @@ impl PyBootstrapping {
     #[getter]
     fn least_input_bits(&self) -> f64 {
         match &self.plan {
+            Way::Bootstrap(plan) => plan.least_input_bits(),
             Way::Exact(plan) => plan.least_input_bits(),
-            Way::Approximate(_) => 0.0,
+            Way::Refresh(_) | Way::Precise(_) => 0.0,
         }
     }
 
@@ -163,7 +238,7 @@ impl PyBootstrapping {
     /// kept for the next refresh. In CKKS the bits of the modulus that its products may drop.
     #[getter]
     fn output_bits(&self) -> f64 {
-        on_kind!(&self.plan, plan => plan.output_bits())
+        on_way!(&self.plan, plan => plan.output_bits())
     }
 
     /// A refresh is wrong with probability at most ``2**-failure_bits``, over all of its random
@@ -172,8 +247,9 @@ impl PyBootstrapping {
     #[getter]
     fn failure_bits(&self) -> f64 {
         match &self.plan {
+            Way::Bootstrap(plan) => plan.failure_bits(),
             Way::Exact(plan) => plan.failure_bits(),
-            Way::Approximate(_) => FailureProbability::default().bits(),
+            Way::Refresh(_) | Way::Precise(_) => FailureProbability::default().bits(),
         }
     }
 
@@ -182,21 +258,22 @@ impl PyBootstrapping {
     #[getter]
     fn precision_bits(&self, py: Python<'_>) -> PyResult<Option<f64>> {
         match &self.plan {
-            Way::Exact(_) => Ok(None),
-            Way::Approximate(plan) => quick(py, || {
+            Way::Bootstrap(_) | Way::Exact(_) => Ok(None),
+            Way::Refresh(plan) => quick(py, || {
                 let error = plan.error()?;
                 Ok(Some(-(error.deviation() + error.systematic).log2()))
             }),
+            Way::Precise(plan) => Ok(Some(plan.precision_bits())),
         }
     }
 
-    /// Lists the stages in order.
+    /// Lists the stages in order. For a refresh in several passes, those of a pass.
     ///
     /// Returns
     /// -------
     /// list of dict
     ///     With ``name``, ``level``, ``before`` and ``after`` (bits of capacity), ``work``, ``keys``
-    ///     and ``times``.
+    ///     and ``times``: how often the stage runs.
     ///
     /// Examples
     /// --------
@@ -221,16 +298,13 @@ impl PyBootstrapping {
 
     /// Estimates the seconds of a refresh on one thread of this machine.
     fn estimated_seconds(&self, py: Python<'_>) -> PyResult<f64> {
-        match &self.plan {
-            Way::Exact(plan) => {
-                let plan = Arc::clone(plan);
-                long(py, None, "pricing", move |_| plan.estimated_seconds())
-            }
-            Way::Approximate(plan) => {
-                let plan = Arc::clone(plan);
-                long(py, None, "pricing", move |_| Ok(plan.estimated_seconds()))
-            }
-        }
+        let way = self.plan.clone();
+        long(py, None, "pricing", move |_| match way {
+            Way::Bootstrap(plan) => plan.estimated_seconds(),
+            Way::Exact(plan) => Ok(plan.estimated_seconds()),
+            Way::Refresh(plan) => Ok(plan.estimated_seconds()),
+            Way::Precise(plan) => Ok(plan.estimated_seconds()),
+        })
     }
 
     /// The context of the plan.
@@ -256,9 +330,11 @@ impl PyBootstrapping {
 
     fn __repr__(&self) -> String {
         let mode = match (&self.plan, self.packed) {
-            (Way::Approximate(plan), _) => format!("{} slots", plan.spec().slots),
-            (Way::Exact(_), true) => "packed".to_owned(),
-            (Way::Exact(_), false) => "thin".to_owned(),
+            (Way::Refresh(plan), _) => format!("{} slots", plan.spec().slots),
+            (Way::Exact(plan), _) => format!("{} passes", plan.spec().passes),
+            (Way::Precise(plan), _) => format!("{} passes", plan.spec().passes),
+            (Way::Bootstrap(_), true) => "packed".to_owned(),
+            (Way::Bootstrap(_), false) => "thin".to_owned(),
         };
         format!(
             "<windlass.Bootstrapping, {}, {mode}, {} stages, {} keys>",

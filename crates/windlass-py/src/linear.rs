@@ -171,7 +171,7 @@ impl PyLinear {
         let (inner, kind, level) = (Arc::clone(&self.inner), server.handle.open(py)?, level_of(py, &self.inner, like)?);
         long(py, progress, "constants", move |_| match (&*kind, &inner.plan) {
             (ServerKind::Exact(s), Plan::Exact(plan)) => {
-                s.prepare_at(plan.products(), s.context().params().rlwe().top_level())
+                s.prepare_at(plan.products(), s.context().params().top_level())
             }
             (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.prepare_at(plan.products(), level),
             _ => Err(other_scheme()),

@@ -76,6 +76,17 @@ pub enum Slice<'a> {
     Complex(&'a [Complex64]),
 }
 
+impl Slice<'_> {
+    /// A real or complex number of the array; integers are none.
+    pub fn complex(&self, at: usize) -> Complex64 {
+        match self {
+            Self::Real(list) => Complex64::new(list[at], 0.0),
+            Self::Complex(list) => list[at],
+            Self::Signed(_) | Self::Unsigned(_) => unreachable!("real and complex numbers were asked for"),
+        }
+    }
+}
+
 static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
 /// The module numpy.

@@ -2,18 +2,20 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, precise_refresh_preset_names};
 use windlass::bootstrap::approximate::{RefreshSpec, refresh_preset_names};
+use windlass::bootstrap::exact_through_ckks::exact_refresh_preset_names;
 use windlass::params::preset_names;
 use windlass::rlwe::RlweParams;
 use windlass::schemes::ckks::CkksSpec;
-use windlass::{Error, ParamSpec, Params, Result, Scheme};
+use windlass::{Context, Error, ParamSpec, Params, Result, Scheme};
 
 use crate::error::{plain, raise};
 use crate::for_circuits::asked;
 use crate::natural::Natural;
 use crate::numbers::prime_power;
 use crate::planning;
-use crate::runtime::long;
+use crate::runtime::{long, quick};
 use crate::setting::scheme_named;
 
 /// BGV or BFV by name.
@@ -45,12 +47,21 @@ pub fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
 /// True
 #[pyfunction]
 pub fn presets() -> Vec<&'static str> {
-    preset_names().chain(refresh_preset_names()).collect()
+    let exact = preset_names().chain(exact_refresh_preset_names());
+    exact.chain(refresh_preset_names()).chain(precise_refresh_preset_names()).collect()
 }
 
 /// Whether a named set is one of CKKS, which refreshes.
 pub fn is_refresh(name: &str) -> bool {
-    refresh_preset_names().any(|known| known == name)
+    refresh_preset_names().chain(precise_refresh_preset_names()).any(|known| known == name)
+}
+
+/// The parameters of a named set of CKKS as JSON.
+pub fn refresh_json(name: &str) -> Result<String> {
+    match precise_refresh_preset_names().any(|known| known == name) {
+        true => Ok(PreciseRefreshPlan::preset(name)?.spec().to_json()),
+        false => Ok(RefreshSpec::preset(name)?.to_json()),
+    }
 }
 
 /// The scheme of a named set: BGV unless BFV is asked for. Sets of CKKS have no other.
@@ -91,6 +102,10 @@ pub fn of_all_sets(error: Error) -> Error {
 #[pyo3(signature = (name, *, scheme=None))]
 pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
     let Some(scheme) = scheme_of(py, name, scheme)? else {
+        if precise_refresh_preset_names().any(|known| known == name) {
+            let plan = quick(py, || PreciseRefreshPlan::preset(name))?;
+            return Ok(describe_approximate(py, plan.context().spec(), plan.context().rlwe().params())?.into_any());
+        }
         let spec = RefreshSpec::preset(name).map_err(|error| raise(py, error))?;
         let ckks = spec.to_ckks();
         let rlwe = ckks.to_params().map_err(|error| raise(py, error))?;
@@ -98,7 +113,10 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: Option<&str>)
         dict.set_item("slots", spec.slots)?;
         return Ok(dict.into_any());
     };
-    let params = Params::preset(name, scheme).map_err(|error| raise(py, of_all_sets(error)))?;
+    let params = match exact_refresh_preset_names().any(|known| known == name) {
+        true => quick(py, || Context::preset(name)?.with_scheme(scheme))?.params().clone(),
+        false => Params::preset(name, scheme).map_err(|error| raise(py, of_all_sets(error)))?,
+    };
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 

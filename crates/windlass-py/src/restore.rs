@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::array::PyCiphertext;
-use crate::bootstrapping::PyBootstrapping;
+use crate::bootstrapping::{PyBootstrapping, Way};
 use crate::circuit::{PyCircuit, Recipe};
 use crate::client::PyEncryptor;
 use crate::error::{plain, raise};
@@ -79,12 +79,18 @@ pub fn restore_server(
         }
         Ok(match &setting.kind {
             Kind::Exact(context) => {
-                let plans = ways.iter().filter_map(|way| way.plan.exact().cloned());
+                if let ([PyBootstrapping { plan: Way::Exact(_), .. }], [own]) = (&ways[..], &bootstrap[..]) {
+                    return Ok(ServerKind::Exact(context.refreshing_server_from_bytes(evaluation, own)?));
+                }
+                let plans = ways.iter().filter_map(|way| match &way.plan {
+                    Way::Bootstrap(plan) => Some(Arc::clone(plan)),
+                    _ => None,
+                });
                 let own: Vec<_> = plans.zip(bootstrap.iter().copied()).collect();
                 ServerKind::Exact(context.server_from_bytes(evaluation, &own)?)
             }
             Kind::Approximate(context) => {
-                let plans = ways.iter().filter_map(|way| way.plan.approximate().cloned());
+                let plans = ways.iter().filter_map(|way| way.plan.clone().pass());
                 let own: Vec<_> = plans.zip(bootstrap.iter().copied()).collect();
                 ServerKind::Approximate(context.server_from_bytes(evaluation, &own)?)
             }

@@ -56,7 +56,11 @@ fn assembled(setting: &Setting, keys: Arc<EvaluationKeys>, refresh: WithFile) ->
     Ok(match &setting.kind {
         Kind::Exact(context) => {
             let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
-            if let Some((Way::Exact(plan), path)) = refresh {
+            if let Some((Way::Exact(plan), path)) = &refresh {
+                let own = wire::load(path, &RefreshContext::new(plan.ckks()))?.0;
+                return Ok(ServerKind::Exact(context.refreshing_server_from_keys(keys, own)?));
+            }
+            if let Some((Way::Bootstrap(plan), path)) = refresh {
                 let files = BootstrapContext::new(&plan, context.rlwe(), context.scheme());
                 list.push((plan, wire::load(&path, &files)?.0));
             }
@@ -64,7 +68,8 @@ fn assembled(setting: &Setting, keys: Arc<EvaluationKeys>, refresh: WithFile) ->
         }
         Kind::Approximate(context) => {
             let mut list: Vec<(Arc<RefreshPlan>, RefreshKeys)> = Vec::new();
-            if let Some((Way::Approximate(plan), path)) = refresh {
+            let plan = refresh.and_then(|(way, path)| Some((way.pass()?, path)));
+            if let Some((plan, path)) = plan {
                 let keys = wire::load(&path, &RefreshContext::new(&plan))?.0;
                 list.push((plan, keys));
             }
@@ -96,10 +101,17 @@ impl PyServer {
     pub fn new(setting: &Arc<Setting>, kind: ServerKind) -> Self {
         let bootstrappings = match &kind {
             ServerKind::Exact(server) => {
-                server.bootstrappings().map(|(plan, _)| Way::Exact(Arc::clone(plan))).collect()
+                let through_ckks = server.exact_refresh().map(|(plan, _)| Way::Exact(Arc::clone(plan)));
+                let own = server.bootstrappings().map(|(plan, _)| Way::Bootstrap(Arc::clone(plan)));
+                own.chain(through_ckks).collect()
             }
             ServerKind::Approximate(server) => {
-                server.refreshes().map(|(plan, _)| Way::Approximate(Arc::clone(plan))).collect::<Vec<_>>()
+                let precise = server.context().precise_refresh().ok();
+                let way = |plan: &Arc<RefreshPlan>| match &precise {
+                    Some(passes) => Way::Precise(Arc::clone(passes)),
+                    None => Way::Refresh(Arc::clone(plan)),
+                };
+                server.refreshes().map(|(plan, _)| way(plan)).collect::<Vec<_>>()
             }
         };
         let bootstrappings = bootstrappings.into_iter().map(|plan| PyBootstrapping::of_plan(setting, plan)).collect();
@@ -257,6 +269,9 @@ impl PyServer {
             let missing = windlass::Error::MissingBootstrappingKeys;
             Ok(match &*kind {
                 ServerKind::Exact(server) => {
+                    if let Some((plan, keys)) = server.exact_refresh() {
+                        return Ok(wire::save(&path, &RefreshContext::new(plan.ckks()), keys)?);
+                    }
                     let (plan, keys) = server.bootstrappings().next().ok_or(missing)?;
                     let files = BootstrapContext::new(plan, server.context().rlwe(), server.context().scheme());
                     wire::save(&path, &files, keys)?
@@ -287,7 +302,10 @@ impl PyServer {
     fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
         let kind = self.handle.open(py)?;
         let bootstrap = match &*kind {
-            ServerKind::Exact(server) => server.bootstrappings().map(|(_, keys)| keys.bytes()).sum::<usize>(),
+            ServerKind::Exact(server) => {
+                let through_ckks = server.exact_refresh().map_or(0, |(_, keys)| keys.bytes());
+                server.bootstrappings().map(|(_, keys)| keys.bytes()).sum::<usize>() + through_ckks
+            }
             ServerKind::Approximate(server) => server.refreshes().map(|(_, keys)| keys.bytes()).sum(),
         };
         Ok(kind.keys().bytes() + bootstrap)

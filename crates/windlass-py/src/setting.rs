@@ -9,7 +9,7 @@ use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::bootstrap::{BootstrapSpec, Mode};
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::rlwe::{KeySizes, KeyStrategy, RlweParams};
-use windlass::{Approximate, Error, Params, Result, Scheme};
+use windlass::{Approximate, Error, Result, Scheme};
 
 use crate::either::{Either, on_kind};
 
@@ -39,7 +39,7 @@ impl Setting {
     }
 
     pub fn of_params(context: windlass::Context) -> Arc<Self> {
-        let state = state(&[("parameters", context.params().to_json())]);
+        let state = state(&[("parameters", context.to_json())]);
         Self::new(Kind::Exact(context), state)
     }
 
@@ -57,7 +57,7 @@ impl Setting {
                 let scheme = field("scheme").and_then(scheme_named).ok_or_else(malformed)?;
                 Kind::Exact(windlass::Context::preset(preset)?.with_scheme(scheme)?)
             }
-            (None, Some(json), None) => Kind::Exact(windlass::Context::from_params(Params::from_json(json)?)?),
+            (None, Some(json), None) => Kind::Exact(windlass::Context::from_json(json)?),
             (None, None, Some(json)) => Kind::Approximate(windlass::Context::approximate_from_json(json)?),
             _ => return Err(malformed()),
         };
@@ -103,7 +103,7 @@ impl Setting {
 
     pub fn sizes(&self) -> KeySizes {
         match &self.kind {
-            Kind::Exact(_) => self.rlwe().key_sizes(),
+            Kind::Exact(context) => context.params().key_sizes(),
             Kind::Approximate(context) => context.ckks().spec().key_sizes(self.rlwe()),
         }
     }

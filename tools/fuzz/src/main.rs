@@ -70,6 +70,7 @@ const TARGETS: &[(&str, Made)] = &[
     ("parameters", text::parameters),
     ("ckks_parameters", text::ckks_parameters),
     ("ckks_refresh_parameters", text::refresh_parameters),
+    ("passes_parameters", text::passes_parameters),
     ("command_csv", command::tables),
     ("command_vectors", command::vectors),
     ("command_model", command::models),

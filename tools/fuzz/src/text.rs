@@ -1,6 +1,9 @@
 //! Parameters as text, and changes of numbers in texts.
 
 use windlass::bootstrap::approximate::RefreshSpec;
+use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshSpec};
+use windlass::bootstrap::exact_through_ckks::{ExactRefreshPlan, ExactRefreshSpec};
+use windlass::rlwe::Assurance;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::{Context, Params, Scheme};
 
@@ -157,6 +160,43 @@ pub fn refresh_parameters() -> Target {
             planned.inspect_err(|error| refused(error)).ok();
         }
         true
+    })
+}
+
+/// Parameters of refreshes in several passes, of numbers and of integers: what is accepted is written and read again,
+/// and small sets are planned.
+pub fn passes_parameters() -> Target {
+    let toy = || Assurance::Insecure { name: "insecure_fuzz".into() };
+    let precise = PreciseRefreshSpec::new(64, (3, 26), 1, toy()).expect("a specification").to_json();
+    let exact = [(65537, 1), (2, 16), (1_030_789_267_457, 1)].map(|modulus| {
+        let spec = ExactRefreshSpec::new(64, modulus, (3, 26), toy()).expect("a specification");
+        spec.to_json(Scheme::Bfv)
+    });
+    let seeds = [vec![precise], exact.to_vec()].concat().into_iter().map(String::into_bytes).collect();
+    Target::text(seeds, PARAMETERS, |text| {
+        let Ok(text) = std::str::from_utf8(text) else { return false };
+        match (PreciseRefreshSpec::from_json(text), ExactRefreshSpec::from_json(text)) {
+            (Ok(spec), _) => {
+                assert_eq!(PreciseRefreshSpec::from_json(&spec.to_json()).expect("what was written can be read"), spec);
+                if spec.refresh.n <= SMALL && spec.depth <= 8 {
+                    PreciseRefreshPlan::new(&spec).inspect_err(|error| refused(error)).ok();
+                }
+                true
+            }
+            (_, Ok((spec, scheme))) => {
+                let again = ExactRefreshSpec::from_json(&spec.to_json(scheme)).expect("what was written can be read");
+                assert_eq!(again, (spec.clone(), scheme));
+                if spec.refresh.n <= SMALL && spec.passes <= 8 {
+                    ExactRefreshPlan::new(&spec).inspect_err(|error| refused(error)).ok();
+                }
+                true
+            }
+            (Err(first), Err(second)) => {
+                refused(&first);
+                refused(&second);
+                false
+            }
+        }
     })
 }
 

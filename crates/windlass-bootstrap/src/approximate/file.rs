@@ -1,20 +1,23 @@
 //! The parameters of a CKKS refresh as JSON.
 
 use serde::{Deserialize, Serialize};
-use windlass_schemes::error::Result;
 #[cfg(doc)]
-use windlass_schemes::error::{Error, WireError};
+use windlass_schemes::error::Error;
+use windlass_schemes::error::{Result, WireError};
 use windlass_schemes::schemes::ckks::{VersionedText, assurance_in_words, assurance_of};
 
 use super::spec::{MapOrder, RefreshSpec};
 
-/// The first field, which no other parameters have.
+/// The first field.
 const MARK: &str = "\"windlass_ckks_refresh\"";
+
+/// The field of those with several passes that has the refresh of a pass.
+const SEVERAL_PASSES: &str = "\"refresh_of_a_pass\"";
 
 /// What a refresh is made from, in JSON; what follows from it is computed again.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object in braces")]
-struct RefreshFile {
+pub(crate) struct RefreshFile {
     windlass_ckks_refresh: u32,
     n: usize,
     slots: usize,
@@ -54,38 +57,15 @@ impl VersionedText for RefreshFile {
 }
 
 impl RefreshSpec {
-    /// Whether a text that names parameters is one of [`Self::to_json`], not of other parameters.
+    /// Whether a text that names parameters is one of [`Self::to_json`], not of other parameters. A file of
+    /// several passes has that of a pass inside, but begins with another field.
     pub fn is_json(text: &str) -> bool {
-        text.contains(MARK)
+        text.contains(MARK) && !text.contains(SEVERAL_PASSES)
     }
 
     /// The specification as JSON.
     pub fn to_json(&self) -> String {
-        let (assurance, name) = assurance_in_words(&self.assurance);
-        let file = RefreshFile {
-            windlass_ckks_refresh: RefreshFile::VERSION,
-            n: self.n,
-            slots: self.slots,
-            scale_bits: self.scale_bits,
-            depth: self.depth,
-            back_first: self.order == MapOrder::BackFirst,
-            gap_bits: self.gap_bits,
-            sine_scale_bits: self.sine_scale_bits.clone(),
-            to_slots: self.to_slots.clone(),
-            to_coefficients: self.to_coefficients.clone(),
-            constant_bits: self.constant_bits,
-            doublings: self.doublings,
-            degree: self.degree,
-            arcsine: self.arcsine,
-            max_keys: self.max_keys,
-            ephemeral_weight: self.ephemeral_weight,
-            ephemeral_special: self.ephemeral_special,
-            special_prime_bits: self.special_prime_bits.clone(),
-            digits: self.digits,
-            assurance: assurance.into(),
-            name,
-        };
-        file.to_text()
+        RefreshFile::of(self).to_text()
     }
 
     /// The specification that [`Self::to_json`] wrote. Plans check more: a set that calls itself
@@ -96,28 +76,76 @@ impl RefreshSpec {
     /// [`WireError::TooLarge`] for a long one; [`Error::OutOfRange`] and [`Error::SlotCount`] for
     /// numbers that no refresh has.
     pub fn from_json(text: &str) -> Result<Self> {
-        let file = RefreshFile::from_text(text)?;
-        let spec = Self {
-            n: file.n,
-            slots: file.slots,
-            scale_bits: file.scale_bits,
-            depth: file.depth,
-            order: if file.back_first { MapOrder::BackFirst } else { MapOrder::BackLast },
-            gap_bits: file.gap_bits,
-            sine_scale_bits: file.sine_scale_bits,
-            to_slots: file.to_slots,
-            to_coefficients: file.to_coefficients,
-            constant_bits: file.constant_bits,
-            doublings: file.doublings,
-            degree: file.degree,
-            arcsine: file.arcsine,
-            max_keys: file.max_keys,
-            ephemeral_weight: file.ephemeral_weight,
-            ephemeral_special: file.ephemeral_special,
-            special_prime_bits: file.special_prime_bits,
-            digits: file.digits,
-            assurance: assurance_of(&file.assurance, file.name).map_err(RefreshFile::wrong)?,
-        };
+        let spec = RefreshFile::from_text(text)?.into_spec()?;
+        spec.check()?;
+        Ok(spec)
+    }
+}
+
+impl RefreshFile {
+    pub fn of(spec: &RefreshSpec) -> Self {
+        let (assurance, name) = assurance_in_words(&spec.assurance);
+        Self {
+            windlass_ckks_refresh: Self::VERSION,
+            n: spec.n,
+            slots: spec.slots,
+            scale_bits: spec.scale_bits,
+            depth: spec.depth,
+            back_first: spec.order == MapOrder::BackFirst,
+            gap_bits: spec.gap_bits,
+            sine_scale_bits: spec.sine_scale_bits.clone(),
+            to_slots: spec.to_slots.clone(),
+            to_coefficients: spec.to_coefficients.clone(),
+            constant_bits: spec.constant_bits,
+            doublings: spec.doublings,
+            degree: spec.degree,
+            arcsine: spec.arcsine,
+            max_keys: spec.max_keys,
+            ephemeral_weight: spec.ephemeral_weight,
+            ephemeral_special: spec.ephemeral_special,
+            special_prime_bits: spec.special_prime_bits.clone(),
+            digits: spec.digits,
+            assurance: assurance.into(),
+            name,
+        }
+    }
+
+    /// # Errors
+    /// [`WireError::Text`] for an unknown assurance.
+    pub fn into_spec(self) -> Result<RefreshSpec> {
+        Ok(RefreshSpec {
+            n: self.n,
+            slots: self.slots,
+            scale_bits: self.scale_bits,
+            depth: self.depth,
+            order: if self.back_first { MapOrder::BackFirst } else { MapOrder::BackLast },
+            gap_bits: self.gap_bits,
+            sine_scale_bits: self.sine_scale_bits,
+            to_slots: self.to_slots,
+            to_coefficients: self.to_coefficients,
+            constant_bits: self.constant_bits,
+            doublings: self.doublings,
+            degree: self.degree,
+            arcsine: self.arcsine,
+            max_keys: self.max_keys,
+            ephemeral_weight: self.ephemeral_weight,
+            ephemeral_special: self.ephemeral_special,
+            special_prime_bits: self.special_prime_bits,
+            digits: self.digits,
+            assurance: assurance_of(&self.assurance, self.name).map_err(Self::wrong)?,
+        })
+    }
+
+    /// The refresh of a pass, in the file of a refresh of several passes.
+    ///
+    /// # Errors
+    /// As [`RefreshSpec::from_json`].
+    pub fn into_pass(self) -> Result<RefreshSpec> {
+        if self.version() != Self::VERSION {
+            let found = self.version().try_into().unwrap_or(u16::MAX);
+            return Err(WireError::UnsupportedVersion { found, supported: Self::VERSION as u16 }.into());
+        }
+        let spec = self.into_spec()?;
         spec.check()?;
         Ok(spec)
     }

@@ -6,7 +6,9 @@ use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::Refresh;
 use windlass_schemes::schemes::ckks::Ciphertext;
 
+use super::plan::RefreshPlan;
 use super::refresher::Refresher;
+use super::step::RefreshStep;
 use crate::progress::Progress;
 
 /// What no observer does.
@@ -55,33 +57,65 @@ impl Refresher {
     ) -> Result<Vec<Ciphertext>> {
         list.iter().try_for_each(|ct| self.check(ct))?;
         let groups: Vec<&[Ciphertext]> = list.chunks(together).collect();
-        let (plan, stages) = (self.plan(), self.plan().stages());
-        let (each, count) = (stages.len(), stages.len() * groups.len());
+        let rounds = Rounds { plan: self.plan(), passes: 1 };
+        let mut tell = |progress: &Progress, _: &&[Ciphertext]| observe(progress);
+        rounds.run(&groups, &mut tell, |group, told| {
+            let told = &mut |step| told(1, step);
+            match group {
+                [x, y] => Ok(self.refresh_real_pair([x, y], told)?.into()),
+                _ => Ok(vec![self.refresh_with(&group[0], told)?]),
+            }
+        })
+    }
+}
+
+/// Called after each step of a refresh with the number of its pass; says whether to continue.
+type Told<'a> = dyn FnMut(usize, RefreshStep) -> ControlFlow<()> + 'a;
+
+/// Refreshes one after the other, each in some passes of one plan.
+pub(crate) struct Rounds<'a> {
+    pub plan: &'a RefreshPlan,
+    pub passes: usize,
+}
+
+impl Rounds<'_> {
+    /// Refreshes each input by `refresh`. `observe` is called before each stage, with the input that goes through
+    /// it, and once after the last. `Break` stops before the stage.
+    ///
+    /// # Errors
+    /// [`Error::Cancelled`] if the observer breaks; those of `refresh`.
+    pub fn run<I, O>(
+        &self,
+        inputs: &[I],
+        observe: &mut dyn FnMut(&Progress, &I) -> ControlFlow<()>,
+        mut refresh: impl FnMut(&I, &mut Told<'_>) -> Result<Vec<O>>,
+    ) -> Result<Vec<O>> {
+        let stages = self.plan.stages();
+        let (of_a_pass, of_an_input) = (stages.len(), stages.len() * self.passes);
+        let count = of_an_input * inputs.len();
         let mut tell = |number: usize| {
-            let (round, next) = (number / each, &stages[number % each]);
+            let next = &stages[number % of_a_pass];
             let (stage, capacity) = match number == count {
-                true => (String::new(), stages[each - 1].capacity.1),
+                true => (String::new(), stages[of_a_pass - 1].capacity.1),
                 false => (next.name.to_string(), next.capacity.0),
             };
-            observe(&Progress { stage, number, count, round, capacity })
+            let progress = Progress { stage, number, count, round: number / of_a_pass, capacity };
+            observe(&progress, &inputs[(number / of_an_input).min(inputs.len() - 1)])
         };
         let cancelled = || Error::Cancelled { operation: "refresh" };
-        let mut done = Vec::with_capacity(list.len());
-        if !list.is_empty() && tell(0).is_break() {
+        let mut done = Vec::with_capacity(inputs.len());
+        if !inputs.is_empty() && tell(0).is_break() {
             return Err(cancelled());
         }
-        for (at, group) in groups.iter().enumerate() {
+        for (at, input) in inputs.iter().enumerate() {
             let mut last = ControlFlow::Continue(());
-            let told = &mut |step| {
-                last = tell(at * each + plan.place_of(step) + 1);
+            let told = &mut |pass: usize, step| {
+                last = tell(at * of_an_input + (pass - 1) * of_a_pass + self.plan.place_of(step) + 1);
                 last
             };
-            match group {
-                [x, y] => done.extend(self.refresh_real_pair([x, y], told)?),
-                _ => done.push(self.refresh_with(&group[0], told)?),
-            }
-            // What is told after the last stage comes before the first of the next ciphertext.
-            if last.is_break() && at + 1 < groups.len() {
+            done.extend(refresh(input, told)?);
+            // What is told after the last stage comes before the first of the next input.
+            if last.is_break() && at + 1 < inputs.len() {
                 return Err(cancelled());
             }
         }

@@ -40,8 +40,10 @@ mod spec;
 mod step;
 
 pub use estimate::RefreshError;
+pub(crate) use file::RefreshFile;
 pub(crate) use floor::{Floor, PhaseFactor};
 pub use keys::RefreshKeys;
+pub(crate) use list::Rounds;
 pub(crate) use pass_chain::PassChain;
 pub(crate) use pass_error::{FAILURE_BITS, PassError, SlotError, TAIL, rounding};
 pub(crate) use pass_shape::PassShape;

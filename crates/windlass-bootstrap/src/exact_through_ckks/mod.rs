@@ -23,6 +23,7 @@
 //! The derivation is in `docs/design/0035-exact-plaintexts-through-ckks.md`.
 
 mod compare;
+mod file;
 mod keys;
 mod listing;
 mod plan;

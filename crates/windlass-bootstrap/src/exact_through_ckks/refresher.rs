@@ -1,19 +1,21 @@
 //! Runs a refresh of exact ciphertexts through CKKS.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-use windlass_ring::kernels::arith;
+use windlass_ring::kernels::{Modulus, arith};
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, check_same_keys};
+use windlass_rlwe::{Bound, RandomEvents, check_same_keys};
 use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::evaluator::Evaluator;
 use windlass_schemes::schemes::engine::Statement;
 use windlass_schemes::schemes::{Ciphertext, Engine, Refresh, Scheme, ckks};
 
 use super::plan::ExactRefreshPlan;
-use crate::approximate::{RefreshKeys, RefreshStep, Refresher};
+use crate::approximate::{RefreshKeys, RefreshStep, Refresher, Rounds};
+use crate::options::RefreshOptions;
+use crate::progress::Progress;
 
 /// Refreshes BGV and BFV ciphertexts by a plan.
 ///
@@ -25,9 +27,6 @@ pub struct ExactRefresher {
     scheme: Scheme,
     ckks: Refresher,
 }
-
-/// Called after each step with the number of its pass; says whether to continue.
-type Observer<'a> = dyn FnMut(usize, RefreshStep) -> ControlFlow<()> + 'a;
 
 impl ExactRefresher {
     /// Checks the keys and prepares the constants of the maps. The engine is that of the exact
@@ -45,9 +44,9 @@ impl ExactRefresher {
         }
         check_exponent(plan, modulus.exponent())?;
         let evaluation = Arc::clone(engine.keys());
-        let own = Engine::new(Scheme::Bfv, engine.slot_ring(), Arc::clone(&evaluation))?;
         let approximate = ckks::Engine::new(plan.ckks().context(), evaluation)?;
         let ckks = Refresher::new(plan.ckks(), approximate, keys)?;
+        let own = engine.to_scheme(Scheme::Bfv);
         Ok(Self { plan: Arc::clone(plan), engine: own, scheme: engine.scheme(), ckks })
     }
 
@@ -72,7 +71,8 @@ impl ExactRefresher {
     /// returned. So is one whose refresh exceeds its bounds, with probability at most
     /// 2^−[`ExactRefreshPlan::failure_bits`].
     ///
-    /// A ciphertext whose error a later pass can read already begins there.
+    /// A ciphertext whose error a later pass can read already begins there. The random events of the passes count
+    /// among those of the engine ([`Engine::random_events`]).
     ///
     /// # Errors
     /// Those of [`Self::check`]; those of key switches and products.
@@ -86,7 +86,11 @@ impl ExactRefresher {
     /// # Errors
     /// As there; [`windlass_schemes::Error::Cancelled`] if it was stopped before the last step of the last
     /// pass.
-    pub fn refresh_with(&self, ct: &Ciphertext, observe: &mut Observer<'_>) -> Result<Ciphertext> {
+    pub fn refresh_with(
+        &self,
+        ct: &Ciphertext,
+        observe: &mut dyn FnMut(usize, RefreshStep) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
         let first = self.check(ct)?;
         let mut x = ct.to_scheme(Scheme::Bfv);
         let mut largest = self.plan.coefficient_at(&x, self.plan.level_of(first));
@@ -125,7 +129,7 @@ impl ExactRefresher {
         &self,
         pass: usize,
         (ct, largest): (&Ciphertext, f64),
-        observe: &mut Observer<'_>,
+        observe: &mut dyn FnMut(usize, RefreshStep) -> ControlFlow<()>,
     ) -> Result<(Ciphertext, f64)> {
         let (plan, error) = (&*self.plan, self.plan.error());
         let (level, top) = (plan.level_of(pass), plan.output_level());
@@ -142,6 +146,8 @@ impl ExactRefresher {
         if is_stopped && pass < plan.spec().passes {
             return Err(windlass_schemes::Error::Cancelled { operation: "refresh" });
         }
+        // Two bounds, each of which fails with less than the probability of an event.
+        self.engine.count_events(RandomEvents::KEY_SWITCH);
         let parts: Vec<Poly<Eval>> = ct.parts().iter().zip(&read).map(|(x, z)| self.corrected(x, z, level)).collect();
         let [from, to] = [level, top].map(|level| plan.context().log2_modulus(level));
         let (left, norm) = (error.coefficient(plan.ckks(), largest), error.norm(plan.ckks(), largest));
@@ -164,15 +170,24 @@ impl ExactRefresher {
 
     /// `D·x − (D/q_J)·z` for D = Q'/Q_level.
     fn corrected(&self, x: &Poly<Eval>, z: &Poly<Eval>, level: usize) -> Poly<Eval> {
-        let context = self.plan.context();
-        let (top, primes) = (self.plan.output_level(), context.params().q_primes());
-        let product = |range: std::ops::Range<usize>, q: windlass_ring::kernels::Modulus| {
-            range.fold(1, |product, index| q.mul(product, q.reduce(primes[index].value())))
-        };
-        let factors: Vec<u64> = primes[..level].iter().map(|&q| product(level..top, q)).collect();
-        let mut result = x.embed_times(&context.basis(top), &factors);
-        result.sub_assign(&z.times_scalar(|q| product(level..top - 1, q)));
+        let top = self.plan.output_level();
+        let mut result = self.raised(x, (level, top));
+        result.sub_assign(&z.times_scalar(|q| self.product(level..top - 1, q)));
         result
+    }
+
+    /// `(Q_to/Q_from)·x` over the primes of the higher level.
+    fn raised(&self, x: &Poly<Eval>, (from, to): (usize, usize)) -> Poly<Eval> {
+        let context = self.plan.context();
+        let primes = &context.params().q_primes()[..from];
+        let factors: Vec<u64> = primes.iter().map(|&q| self.product(from..to, q)).collect();
+        x.embed_times(&context.basis(to), &factors)
+    }
+
+    /// The product of these primes of the chain modulo q.
+    fn product(&self, range: Range<usize>, q: Modulus) -> u64 {
+        let primes = &self.plan.context().params().q_primes()[range];
+        primes.iter().fold(1, |product, prime| q.mul(product, q.reduce(prime.value())))
     }
 
     /// The ciphertext at a level: switched down, or raised without rounding.
@@ -181,14 +196,7 @@ impl ExactRefresher {
             return self.engine.switched(ct, level);
         }
         let (context, from) = (self.plan.context(), ct.level());
-        let primes = context.params().q_primes();
-        let raise = |part: &Poly<Eval>| {
-            let factor = |&q: &windlass_ring::kernels::Modulus| {
-                primes[from..level].iter().fold(1, |product, more| q.mul(product, q.reduce(more.value())))
-            };
-            part.embed_times(&context.basis(level), &primes[..from].iter().map(factor).collect::<Vec<u64>>())
-        };
-        let parts: Vec<Poly<Eval>> = ct.parts().iter().map(raise).collect();
+        let parts: Vec<Poly<Eval>> = ct.parts().iter().map(|part| self.raised(part, (from, level))).collect();
         let noise = ct.noise() * Bound::from_bits(context.log2_modulus(level) - context.log2_modulus(from));
         let factor = arith::mul_mod(ct.factor(), self.ratio(from, level), self.modulus());
         let statement = Statement { exponent: ct.exponent(), factor, noise, content: ct.content() };
@@ -213,6 +221,32 @@ fn check_exponent(plan: &ExactRefreshPlan, found: u32) -> Result<()> {
     match found == expected {
         true => Ok(()),
         false => Err(BootstrapError::WrongPlaintextModulus { expected, found }.into()),
+    }
+}
+
+/// Lists, with reports as bootstrappings make them.
+impl ExactRefresher {
+    /// [`Self::refresh`] for each ciphertext of a list, one after the other. An observer of the options is called
+    /// before each stage of each pass, and once after the last.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`], before any work, if it is true of any ciphertext of the list;
+    /// [`BootstrapError::Unsupported`] for a table and for one batch; [`windlass_schemes::Error::Cancelled`] if the
+    /// observer breaks; those of [`Self::refresh`].
+    pub fn refresh_list(&self, list: &[Ciphertext], options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
+        let RefreshOptions { table, observer, one_batch } = options;
+        if table.is_some() || one_batch {
+            let what = "a refresh through CKKS evaluates no table and takes no batch; use a bootstrapping".into();
+            return Err(BootstrapError::Unsupported { what }.into());
+        }
+        list.iter().try_for_each(|ct| self.check(ct).map(drop))?;
+        let mut observer = observer;
+        let mut observe = |progress: &Progress, ct: &Ciphertext| match &mut observer {
+            Some(observe) => observe(progress, ct),
+            None => ControlFlow::Continue(()),
+        };
+        let rounds = Rounds { plan: self.plan.ckks(), passes: self.plan.spec().passes };
+        rounds.run(list, &mut observe, |ct, told| Ok(vec![self.refresh_with(ct, told)?]))
     }
 }
 

@@ -46,6 +46,13 @@ impl ExactRefreshSpec {
         self.prime.saturating_pow(self.exponent)
     }
 
+    /// The ring dimension and the plaintext modulus, as named sets have them in their names.
+    pub fn in_words(&self) -> String {
+        let Self { prime, exponent, refresh, .. } = self;
+        let power = if *exponent == 1 { String::new() } else { format!("r{exponent}") };
+        format!("exact_n{}_p{prime}{power}", refresh.n)
+    }
+
     /// Parameters for a plaintext modulus p^r in the ring of dimension n, with so many passes of so
     /// many bits each. The chain follows from these; special primes and digits are those of the
     /// fewest digits for `assurance` and are found by [`super::ExactRefreshPlan::of_shape`].
@@ -90,7 +97,11 @@ impl ExactRefreshSpec {
     pub(super) fn check(&self) -> Result<()> {
         check_modulus(self.prime, self.exponent)?;
         check_passes(self.passes, self.pass_bits)?;
-        Limits::between(0, 7).check("the bits by which ε exceeds the scale", self.excess_bits.ceil() as u32)?;
+        self.refresh.check()?;
+        if !(0.0..=7.0).contains(&self.excess_bits) {
+            let what = "the bits by which ε exceeds the scale";
+            return Err(Limits::between(0, 7).refuse(what, self.excess_bits).into());
+        }
         let is_whole = self.refresh.slots == self.refresh.n / 2;
         if is_whole && self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {
             return Ok(());

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass::bootstrap::approximate::{RefreshKeys, RefreshSpec};
+use windlass::bootstrap::approximate::RefreshKeys;
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
-use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
+use windlass::schemes::ckks::{Ciphertext, Encryptor, Wide, WideComplex, complex};
 use windlass::wire::{ApproximateCiphertextV1, Passphrase};
 use windlass::{Approximate, Server};
 
-use super::approximate_setup::Setup;
+use super::approximate_setup::{Set, Setup};
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs};
 use super::compared::{Compared, Errors};
 use super::describe::{Renewed, describe_reals, describe_renewed, explain_approximate};
@@ -27,14 +27,14 @@ use crate::report::Report;
 use crate::values::{read, read_for, write};
 
 /// `windlass refresh --explain`.
-pub fn explain(set: (String, RefreshSpec), args: &RefreshArgs, quiet: bool) -> Result<Report> {
+pub fn explain(set: Set, args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let setup = Setup::new(set, args.preset.as_deref().unwrap_or_default(), args.way, &mut stages)?;
     explain_approximate(&setup)
 }
 
 /// `windlass refresh keygen`.
-pub fn keygen(set: (String, RefreshSpec), args: &KeygenArgs, quiet: bool) -> Result<Report> {
+pub fn keygen(set: Set, args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let setup = Setup::new(set, &args.set.preset, args.set.way, &mut stages)?;
     setup.vouch(&args.set.preset, args.set.way, quiet)?;
@@ -69,7 +69,7 @@ fn make_keys(
 }
 
 /// `windlass refresh encrypt`.
-pub fn encrypt(set: (String, RefreshSpec), args: &EncryptArgs, quiet: bool) -> Result<Report> {
+pub fn encrypt(set: Set, args: &EncryptArgs, quiet: bool) -> Result<Report> {
     if args.capacity.is_some() {
         let reason = "--capacity is for sets of integers: a ciphertext of CKKS is encrypted with the fewest levels that can be refreshed";
         return Err(CliError::Usage(reason.into()));
@@ -92,16 +92,26 @@ pub fn encrypt(set: (String, RefreshSpec), args: &EncryptArgs, quiet: bool) -> R
 /// Gives the size of the file.
 fn make_ciphertext(setup: &Setup, key: &KeyFile<'_>, message: &[f64], out: &Path) -> Result<u64> {
     let (context, files) = (&setup.context, setup.files());
-    let (message, base) = (complex(message), setup.plan.input_level());
+    let (message, base) = (complex(message), setup.input_level());
+    // Doubles without the rounding of doubles when they are encoded.
+    let wide: Option<Vec<WideComplex>> = setup.passes.as_ref().map(|_| message.iter().map(|&z| z.into()).collect());
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let ciphertext = match key {
         KeyFile::Secret(file) => {
             let client = context.client_from_key(Arc::new(file.key(files)?))?;
-            client.decryptor()?.encrypt(&message, 1.0, base, &mut rng)?.0
+            let decryptor = client.decryptor()?;
+            match &wide {
+                None => decryptor.encrypt(&message, 1.0, base, &mut rng)?.0,
+                Some(wide) => decryptor.encrypt_wide(wide, 1.0, base, &mut rng)?.0,
+            }
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;
-            let fresh = Encryptor::new(context.ckks(), Arc::new(public))?.encrypt(&message, &mut rng)?;
+            let encryptor = Encryptor::new(context.ckks(), Arc::new(public))?;
+            let fresh = match &wide {
+                None => encryptor.encrypt(&message, &mut rng)?,
+                Some(wide) => encryptor.encrypt_wide(wide, 1.0, &mut rng)?,
+            };
             context.server_without_keys()?.engine().lower(&fresh, base)?
         }
     };
@@ -109,7 +119,7 @@ fn make_ciphertext(setup: &Setup, key: &KeyFile<'_>, message: &[f64], out: &Path
 }
 
 /// `windlass refresh apply`.
-pub fn apply(set: (String, RefreshSpec), args: &ApplyArgs, quiet: bool) -> Result<Report> {
+pub fn apply(set: Set, args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let setup = Setup::new(set, &args.set.preset, args.set.way, &mut stages)?;
@@ -131,7 +141,10 @@ fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
         let evaluation: EvaluationKeys = read_for(keys[0], setup.files(), (key, input))?;
         Ok(setup.context.server_from_keys(Arc::new(evaluation), vec![(Arc::clone(&setup.plan), own)])?)
     })?;
-    stages.run("prepare", "converting constants", || server.refresher(spent.slots())?.check(&spent))?;
+    stages.run("prepare", "converting constants", || match setup.passes {
+        None => server.refresher(spent.slots())?.check(&spent),
+        Some(_) => server.precise_refresher()?.check(&spent),
+    })?;
     let (refreshed, times) = timed(stages, |observe| server.refresh_list(std::slice::from_ref(&spent), observe))?;
     let [fresh] = <[Ciphertext; 1]>::try_from(refreshed).expect("as many as went in");
     // Without those that the next refresh takes.
@@ -143,14 +156,14 @@ fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
 }
 
 /// `windlass refresh decrypt`.
-pub fn decrypt(set: (String, RefreshSpec), args: &DecryptArgs, quiet: bool) -> Result<Report> {
+pub fn decrypt(set: Set, args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let setup = Setup::new(set, &args.set.preset, args.set.way, &mut stages)?;
     let wanted = args.values.as_ref().map(|values| setup.message(values)).transpose()?;
     let secret = args.with.open(setup.files())?;
     let found = stages.run("decrypt", "decrypting", || open(&setup, &secret, &args.input))?;
     let mut report = Report::default();
-    describe_reals(&mut report, &found.values);
+    describe_reals(&mut report, &found.doubles());
     if let Some(wanted) = &wanted {
         found.against(wanted)?.describe(&mut report, found.stated_bits);
     }
@@ -164,12 +177,16 @@ fn open(setup: &Setup, file: &SecretFile<'_>, input: &Path) -> Result<Compared> 
     let secret = file.key(files)?;
     let stored: ApproximateCiphertextV1 = read_for(input, files, (secret.key_id(), file.path()))?;
     let ciphertext = stored.into_ciphertext();
-    let values = setup.context.client_from_key(Arc::new(secret))?.decrypt(&ciphertext)?;
+    let client = setup.context.client_from_key(Arc::new(secret))?;
+    let values = match setup.passes {
+        None => client.decrypt(&ciphertext)?.into_iter().map(Wide::from).collect(),
+        Some(_) => client.decrypt_wide(&ciphertext)?.into_iter().map(|z| z.re).collect(),
+    };
     Ok(Compared { values, bound: ciphertext.error_bound(), stated_bits: ciphertext.precision_bits() })
 }
 
 /// `windlass refresh`: all steps through files.
-pub fn all(set: (String, RefreshSpec), args: &RefreshArgs, quiet: bool) -> Result<Report> {
+pub fn all(set: Set, args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let given = args.preset.as_deref().unwrap_or_default();
     let setup = Setup::new(set, given, args.way, &mut stages)?;

@@ -1,11 +1,14 @@
 //! Descriptions of plans and refreshes.
 
 use serde_json::{Value, json};
-use windlass::bootstrap::approximate::{RefreshPlan, refresh_preset_names};
-use windlass::bootstrap::{BatchPlan, KeyBytes, Mode, StageTime, bootstrap_preset_names};
+use windlass::bootstrap::approximate::RefreshPlan;
+use windlass::bootstrap::approximate::precise::PreciseRefreshPlan;
+use windlass::bootstrap::exact_through_ckks::ExactRefreshPlan;
+use windlass::bootstrap::{BatchPlan, KeyBytes, Mode, StageTime};
 
 use super::approximate_setup::Setup;
 use super::args::RefreshArgs;
+use super::names::all_names;
 use super::setup::Planned;
 use crate::error::Result;
 use crate::progress::Stages;
@@ -22,7 +25,7 @@ pub struct Refreshed {
 /// `windlass refresh --preset list`.
 pub fn list() -> Report {
     let mut report = Report::default();
-    let names: Vec<&str> = bootstrap_preset_names().chain(refresh_preset_names()).collect();
+    let names: Vec<&str> = all_names().collect();
     names.iter().for_each(|name| report.line(*name));
     report.field("presets", names);
     report
@@ -92,7 +95,10 @@ pub struct Renewed {
 
 /// `windlass refresh --explain` for a set of CKKS.
 pub fn explain_approximate(setup: &Setup) -> Result<Report> {
-    let mut report = explain_plan(&setup.plan)?;
+    let mut report = match &setup.passes {
+        None => explain_plan(&setup.plan)?,
+        Some(plan) => explain_passes(plan),
+    };
     report.field("preset", setup.name.as_str());
     report.field("security_bits", setup.security_bits());
     Ok(report)
@@ -118,6 +124,46 @@ pub fn explain_plan(plan: &RefreshPlan) -> Result<Report> {
     report.field("evaluation_memory_bytes", bytes.evaluation_memory);
     report.field("ephemeral_security_bits", rounded_down(plan.ephemeral_security().bits));
     Ok(report)
+}
+
+/// A refresh in several passes before anything is made: stages of a pass, error, keys.
+pub fn explain_passes(plan: &PreciseRefreshPlan) -> Report {
+    let mut report = Report::default();
+    plan.explain().lines().for_each(|line| report.line(line));
+    describe_passes(&mut report, plan.pass(), plan.estimated_seconds());
+    report.field("passes", plan.spec().passes);
+    report.field("output_bits", plan.output_bits());
+    report.field("levels", plan.spec().depth);
+    report.field("error_bits", plan.precision_bits());
+    report.field("most", plan.most());
+    report
+}
+
+/// A refresh through CKKS before anything is made: stages of a pass, capacity, keys.
+pub fn explain_exact(plan: &ExactRefreshPlan) -> Report {
+    let mut report = Report::default();
+    plan.explain().lines().for_each(|line| report.line(line));
+    describe_passes(&mut report, plan.ckks(), plan.estimated_seconds());
+    report.field("passes", plan.spec().passes);
+    report.field("least_input_bits", plan.least_input_bits());
+    report.field("output_bits", plan.output_bits());
+    report.field("depth_between_refreshes", plan.depth_between());
+    report.field("failure_bits", plan.failure_bits());
+    report
+}
+
+/// The CKKS refresh of a pass, and the time of all passes.
+fn describe_passes(report: &mut Report, pass: &RefreshPlan, seconds: f64) {
+    let bytes = pass.key_bytes();
+    let digits = if seconds < 0.1 { 4 } else { 1 };
+    report.line(format!("one refresh takes about {seconds:.digits$} s on one thread of this machine"));
+    describe_keys(report, &bytes);
+    report.field("estimated_seconds", seconds);
+    report.field("stages", pass.stages().iter().map(of_stage).collect::<Vec<Value>>());
+    report.field("slots", pass.spec().slots);
+    report.field("galois_keys", pass.galois_levels().len());
+    report.field("evaluation_memory_bytes", bytes.evaluation_memory);
+    report.field("ephemeral_security_bits", rounded_down(pass.ephemeral_security().bits));
 }
 
 /// Stages, times, levels and precision.

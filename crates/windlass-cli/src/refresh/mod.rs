@@ -1,18 +1,21 @@
 //! `windlass refresh`: bootstrapping through files, the server's side with public and evaluation
-//! keys only. Sets of integers and of CKKS have the same steps.
+//! keys only. Sets of integers and of CKKS have the same steps, and so have integers that are refreshed through CKKS.
 
 mod approximate;
 mod approximate_setup;
 mod args;
 mod compared;
 mod describe;
+mod exact;
 mod files;
+mod names;
 mod setup;
 mod steps;
 mod timing;
 
 pub use args::RefreshArgs;
-pub use describe::explain_plan;
+pub use describe::{explain_passes, explain_plan};
+pub use exact::named as exact_set;
 
 use crate::error::Result;
 use crate::report::Report;
@@ -32,6 +35,16 @@ pub fn run(args: &RefreshArgs, quiet: bool) -> Result<Report> {
             Some(RefreshStep::Decrypt(step)) => approximate::decrypt(set, step, quiet),
             None if args.explain => approximate::explain(set, args, quiet),
             None => approximate::all(set, args, quiet),
+        };
+    }
+    if let Some(set) = exact::named(preset)? {
+        return match &args.step {
+            Some(RefreshStep::Keygen(step)) => exact::keygen(set, step, quiet),
+            Some(RefreshStep::Encrypt(step)) => exact::encrypt(set, step, quiet),
+            Some(RefreshStep::Apply(step)) => exact::apply(set, step, quiet),
+            Some(RefreshStep::Decrypt(step)) => exact::decrypt(set, step, quiet),
+            None if args.explain => exact::explain(set, args),
+            None => exact::all(set, args, quiet),
         };
     }
     match &args.step {

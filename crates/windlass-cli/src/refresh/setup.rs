@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use windlass::bootstrap::approximate::refresh_preset_names;
-use windlass::bootstrap::{
-    BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names,
-};
+use windlass::bootstrap::{BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
 use windlass::rlwe::NoiseModel;
 use windlass::schemes::Ciphertext;
 use windlass::wire::BootstrapContext;
 use windlass::{Context, Plaintext, Scheme};
 
 use super::args::WayArgs;
+use super::names::all_names;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::rounded_down;
@@ -29,14 +27,14 @@ impl Planned {
     /// Plans a preset.
     pub fn new(preset: Option<&str>, way: WayArgs, stages: &mut Stages) -> Result<Self> {
         let Some(name) = preset else {
-            let names = bootstrap_preset_names().chain(refresh_preset_names()).collect::<Vec<_>>().join(", ");
+            let names = all_names().collect::<Vec<_>>().join(", ");
             return Err(CliError::Usage(format!("give --preset NAME with one of {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
         let preset = BootstrapPreset::named(name, mode).map_err(|error| match error {
             windlass::Error::Unplannable { .. } => does_not_bootstrap(name, "its modulus is too short for that"),
-            windlass::Error::UnknownName { what, given, mut known } => {
-                known.extend(refresh_preset_names().map(str::to_owned));
+            windlass::Error::UnknownName { what, given, .. } => {
+                let known = all_names().map(str::to_owned).collect();
                 refused_parameters(name, windlass::Error::UnknownName { what, given, known })
             }
             other => refused_parameters(name, other),
@@ -145,16 +143,7 @@ impl Setup {
 
     /// The values with zeros after them; a negative one stands for its residue modulo p^r.
     pub fn plaintext(&self, values: &[i128]) -> Result<Plaintext> {
-        let (most, modulus) = (self.most_values(), i128::from(self.modulus()));
-        if values.len() > most {
-            return Err(CliError::Usage(format!("{} values do not fit into {most} slots", values.len())));
-        }
-        if let Some(value) = values.iter().find(|&&value| value >= modulus || value < -(modulus / 2)) {
-            let bound = if *value < 0 { "below minus half" } else { "not below" };
-            return Err(CliError::Usage(format!("the value {value} is {bound} the plaintext modulus {modulus}")));
-        }
-        let mut all: Vec<u64> = values.iter().map(|value| value.rem_euclid(modulus) as u64).collect();
-        all.resize(most, 0);
+        let all = checked_residues(values, self.most_values(), self.modulus())?;
         let slots = &self.context;
         Ok(if self.packed() { Plaintext::from_slots(slots, &all)? } else { Plaintext::from_integers(slots, &all)? })
     }
@@ -169,5 +158,45 @@ impl Setup {
         let params = &self.planned.preset.params.rlwe();
         let noise = windlass::rlwe::Bound::from_bits(ct.log2_noise());
         NoiseModel::new(params, self.modulus()).capacity(params.log2_q(ct.level()), noise)
+    }
+}
+
+/// The residues of values modulo p^r, with zeros after them; a negative one stands for its residue.
+pub fn checked_residues(values: &[i128], most: usize, modulus: u64) -> Result<Vec<u64>> {
+    let modulus = i128::from(modulus);
+    if values.len() > most {
+        return Err(CliError::Usage(format!("{} values do not fit into {most} slots", values.len())));
+    }
+    if let Some(value) = values.iter().find(|&&value| value >= modulus || value < -(modulus / 2)) {
+        let bound = if *value < 0 { "below minus half" } else { "not below" };
+        return Err(CliError::Usage(format!("the value {value} is {bound} the plaintext modulus {modulus}")));
+    }
+    let mut all: Vec<u64> = values.iter().map(|value| value.rem_euclid(modulus) as u64).collect();
+    all.resize(most, 0);
+    Ok(all)
+}
+
+/// The first ciphertext, from the lowest level up, with enough capacity: for a refresh, or so many bits.
+pub fn lowest(
+    mut made: impl Iterator<Item = windlass::Result<Ciphertext>>,
+    enough: impl Fn(&Ciphertext) -> bool,
+    capacity: Option<f64>,
+) -> Result<Ciphertext> {
+    let found = made.find(|made| made.as_ref().is_ok_and(&enough));
+    let none = || {
+        let wanted = capacity
+            .map_or_else(|| "enough capacity for a refresh".to_owned(), |bits| format!("{bits} bits of capacity"));
+        CliError::Usage(format!(
+            "a fresh ciphertext of these parameters cannot have {wanted}; ask for less with --capacity"
+        ))
+    };
+    Ok(found.ok_or_else(none)??)
+}
+
+/// Refuses values that differ from those that were encrypted.
+pub fn compare(found: &[u64], wanted: &[u64]) -> Result<()> {
+    match found.iter().zip(wanted).position(|(a, b)| a != b) {
+        Some(index) => Err(CliError::ValuesDiffer { index, found: found[index], wanted: wanted[index] }),
+        None => Ok(()),
     }
 }

@@ -16,7 +16,7 @@ use super::files::{
     BOOTSTRAP, EVALUATION, FileSizes, REFRESHED, SECRET, SPENT, check_memory_of_keys, claim_all, claim_keys,
     describe_all, keep_all, report_keys, write_keys,
 };
-use super::setup::{Planned, Setup};
+use super::setup::{Planned, Setup, compare, lowest};
 use super::timing::timed;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
@@ -102,31 +102,22 @@ fn make_ciphertext(
         Some(bits) => setup.capacity(ct) >= bits,
         None => setup.planned.plan.check(ct).is_ok(),
     };
-    let none = || {
-        let wanted = capacity
-            .map_or_else(|| "enough capacity for a refresh".to_owned(), |bits| format!("{bits} bits of capacity"));
-        CliError::Usage(format!(
-            "a fresh ciphertext of these parameters cannot have {wanted}; ask for less with --capacity"
-        ))
-    };
     let ciphertext = match key {
         KeyFile::Secret(file) => {
             let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor();
-            let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
-            let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
-            CiphertextV1::new(found.ok_or_else(none)??.0)
+            let made = (1..=top).map(|level| Ok(decryptor.encrypt(&plaintext, level, &mut rng)?.0));
+            lowest(made, enough, capacity)?
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;
             let fresh = Encryptor::new(context.scheme(), Arc::new(public)).encrypt(&plaintext, &mut rng)?;
             let server = context.server_without_keys()?;
-            let mut lower = (1..=top).map(|level| server.engine().switch_modulus(&fresh, level));
-            let found = lower.find(|made| made.as_ref().is_ok_and(enough));
-            CiphertextV1::new(found.ok_or_else(none)??)
+            let made = (1..=top).map(|level| server.engine().switch_modulus(&fresh, level));
+            lowest(made, enough, capacity)?
         }
     };
-    let bytes = write(out, files, &ciphertext)?;
-    Ok((setup.capacity(&ciphertext.into_ciphertext()), bytes))
+    let left = setup.capacity(&ciphertext);
+    Ok((left, write(out, files, &CiphertextV1::new(ciphertext))?))
 }
 
 /// `windlass refresh apply`.
@@ -229,13 +220,6 @@ fn check_content(setup: &Setup, ciphertext: &Ciphertext, input: &Path) -> Result
     }
     let way = if packed { "without --packed" } else { "with --packed" };
     Err(CliError::OtherContent { path: input.into(), content, way })
-}
-
-fn compare(found: &[u64], wanted: &[u64]) -> Result<()> {
-    match found.iter().zip(wanted).position(|(a, b)| a != b) {
-        Some(index) => Err(CliError::ValuesDiffer { index, found: found[index], wanted: wanted[index] }),
-        None => Ok(()),
-    }
 }
 
 /// `windlass refresh`: all steps through files.

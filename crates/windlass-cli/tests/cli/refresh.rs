@@ -379,3 +379,95 @@ fn a_set_of_real_numbers_in_a_file() {
         assert!(message.contains("bad.json"), "{message}");
     }
 }
+
+/// Integers through CKKS: in slots, and as coefficients modulo a power of two.
+#[test]
+fn the_server_refreshes_integers_through_ckks_with_public_files_alone() {
+    for (set, values, decrypted) in [
+        ("insecure_toy_exact_1024_p65537", "3,-1,65535", serde_json::json!([3, 65536, 65535])),
+        ("insecure_toy_exact_1024_p2r16 --scheme bfv", "7,-2", serde_json::json!([7, 65534])),
+    ] {
+        let (client, server) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let set = format!("--preset {set}");
+        let plan = succeed(client.path(), &format!("refresh {set} --explain"));
+        assert!(plan["depth_between_refreshes"].as_u64().unwrap() >= 1 && plan["passes"] == 3, "{plan}");
+        let made = succeed(client.path(), &format!("refresh keygen {set} --out ."));
+        for name in ["secret.key", "public.key", "evaluation.keys", "bootstrap.keys"] {
+            assert_eq!(plan["bytes"][name], made["bytes"][name], "{name}");
+        }
+        for (side, name) in [("--public-key public.key", "first.bin"), ("--secret-key secret.key", "second.bin")] {
+            succeed(client.path(), &format!("refresh encrypt {set} {side} --values {values} --out {name}"));
+        }
+        send(client.path(), server.path(), &["evaluation.keys", "bootstrap.keys", "first.bin", "second.bin"]);
+        let keys = "--evaluation-keys evaluation.keys --bootstrap-keys bootstrap.keys";
+        for (from, to) in [("first.bin", "a.bin"), ("second.bin", "b.bin"), ("b.bin", "c.bin")] {
+            let report = succeed(server.path(), &format!("refresh apply {set} {keys} --in {from} --out {to}"));
+            let capacity = report["capacity_bits"][1].as_f64().unwrap();
+            assert!(capacity > plan["output_bits"].as_f64().unwrap() - 0.1, "{report}");
+        }
+        send(server.path(), client.path(), &["a.bin", "b.bin", "c.bin"]);
+        for name in ["a.bin", "b.bin", "c.bin"] {
+            let line = format!("refresh decrypt {set} --secret-key secret.key --in {name}");
+            let report = succeed(client.path(), &format!("{line} --values {values}"));
+            assert_eq!((&report["values"], &report["verified"]), (&decrypted, &true.into()));
+            let message = fail(client.path(), &format!("{line} --values 4"));
+            assert!(message.contains("value 0 decrypts to"), "{message}");
+        }
+        let message = fail(client.path(), &format!("refresh {set} --packed"));
+        assert!(message.contains("--packed is for bootstrapping"), "{message}");
+    }
+}
+
+/// Numbers in several passes: the error is stated beyond what doubles hold.
+#[test]
+fn a_refresh_in_several_passes_tells_all_bits_of_its_error() {
+    let dir = tempfile::tempdir().unwrap();
+    let set = "--preset insecure_toy_precise_1024";
+    let plan = succeed(dir.path(), &format!("refresh {set} --explain"));
+    let made = succeed(dir.path(), &format!("refresh {set} --values 0.5,-0.25 --out made"));
+    for name in ["secret.key", "public.key", "evaluation.keys", "bootstrap.keys"] {
+        assert_eq!(plan["bytes"][name], made["bytes"][name], "{name}");
+    }
+    let number = |report: &serde_json::Value, name: &str| report[name].as_f64().unwrap();
+    assert!(number(&plan, "error_bits") > 70.0, "{plan}");
+    assert!(number(&made, "worst_error_bits") > 68.0, "{made}");
+    assert_eq!((&made["verified"], &made["levels"]), (&true.into(), &serde_json::json!([0, 2])));
+    let line = format!("refresh decrypt {set} --secret-key made/secret.key --in made/refreshed.bin --values 0.5");
+    assert!(fail(dir.path(), &line).contains("value 1 decrypts to -0.25"));
+    let list = String::from_utf8(windlass(dir.path(), "refresh --preset list".split(' ')).stdout).unwrap();
+    assert!(list.contains("\nprecise_n65536\n") && list.contains("\nexact_n65536_p65537\n"), "{list}");
+}
+
+/// Sets of both kinds in files are those of the files, and refused if they are damaged.
+#[test]
+fn sets_of_several_passes_in_files() {
+    use windlass::bootstrap::approximate::precise::PreciseRefreshPlan;
+    use windlass::bootstrap::exact_through_ckks::ExactRefreshPlan;
+
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let exact = ExactRefreshPlan::preset("insecure_toy_exact_1024_p257").unwrap().spec().to_json(Scheme::Bgv);
+    let precise = PreciseRefreshPlan::preset("insecure_toy_precise_1024").unwrap().spec().to_json();
+    for (name, text, values) in [("exact", exact, "1,-1"), ("precise", precise, "0.5,-1")] {
+        fs::write(at.join(name), &text).unwrap();
+        let path = format!("./{name}");
+        fs::write(at.join(format!("{name}.json")), &text).unwrap();
+        let message = fail(at, &format!("refresh --preset {name}.json"));
+        assert!(message.contains("--insecure"), "{path}: {message}");
+        let done = succeed(at, &format!("refresh --preset {name}.json --insecure --values {values}"));
+        assert_eq!(done["verified"], true);
+        for (from, to) in [
+            ("\"passes\": 3", "\"passes\": 77"),
+            ("\"degree\": 15", "\"degree\": \"many\""),
+            ("refresh\": 1", "refresh\": 9"),
+        ] {
+            assert!(text.contains(from), "{from}");
+            fs::write(at.join("bad.json"), text.replace(from, to)).unwrap();
+            let message = fail(at, "refresh --preset bad.json --insecure");
+            assert!(message.contains("bad.json"), "{message}");
+        }
+    }
+    let shown = succeed(at, "params show insecure_toy_exact_1024_p257");
+    assert_eq!((&shown["p"], &shown["n"]), (&257.into(), &1024.into()));
+    assert!(shown["depth_between_refreshes"].as_u64().unwrap() >= 1);
+}

@@ -77,6 +77,34 @@ pub fn decrypt<'py>(
     }
 }
 
+/// The array in a ciphertext as two arrays, whose sum it is.
+pub fn decrypt_wide<'py>(
+    py: Python<'py>,
+    client: &windlass::Client<Approximate>,
+    setting: &Setting,
+    ciphertext: &PyCiphertext,
+) -> PyResult<[Bound<'py, PyAny>; 2]> {
+    let (layout, packed) = (&ciphertext.layout, setting.slots());
+    let chunks = layout.chunks(packed);
+    let Parts::Approximate(list) = &*ciphertext.parts else {
+        return Err(plain(py, "OtherContext", "decrypt: the ciphertext is of another scheme"));
+    };
+    let values = by_parts(py, list.len(), |ticker| {
+        let one = |(part, ct): (usize, &ckks::Ciphertext)| {
+            ticker.check("decrypt")?;
+            let entries = layout.entries(part % chunks, packed);
+            let first = part / chunks * layout.length + entries.start;
+            let mut values = client.decrypt_wide(ct).map_err(|error| at_index(error, first, entries.len()))?;
+            values.truncate(entries.len());
+            Ok(values)
+        };
+        joined(list, one)
+    })?;
+    let high = complex_to_numpy(py, values.iter().map(|z| z.high()).collect(), ciphertext.numbers, &layout.dims)?;
+    let low = complex_to_numpy(py, values.iter().map(|z| z.low()).collect(), ciphertext.numbers, &layout.dims)?;
+    Ok([high, low])
+}
+
 /// The numbers of all ciphertexts, one after the other.
 fn joined<C: Sync, T: Send>(list: &[C], one: impl Fn((usize, &C)) -> Result<Vec<T>> + Sync + Send) -> Result<Vec<T>> {
     if let [only] = list {

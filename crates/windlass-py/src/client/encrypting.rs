@@ -6,6 +6,7 @@ use num_complex::Complex64;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
+use windlass::schemes::ckks::{Wide, WideComplex};
 use windlass::schemes::{Ciphertext, Encryptor, ckks};
 use windlass::{Approximate, Plaintext, Result};
 
@@ -13,7 +14,7 @@ use crate::array::{Parts, PyCiphertext};
 use crate::array_layout::ArrayLayout;
 use crate::either::Either;
 use crate::error::plain;
-use crate::numbers::{Slice, Values, layout_of, values};
+use crate::numbers::{Numbers, Slice, Values, layout_of, values};
 use crate::progress::Ticker;
 use crate::runtime::by_parts;
 use crate::setting::{Kind, Setting};
@@ -40,17 +41,28 @@ impl EncryptsIntegers for Encryptor {
 pub trait EncryptsComplex: Sync {
     /// The ciphertext of values whose absolute values are at most `bound`.
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext>;
+
+    /// The same for numbers of two doubles.
+    fn wide(&self, values: &[WideComplex], bound: f64) -> Result<ckks::Ciphertext>;
 }
 
 impl EncryptsComplex for windlass::Client<Approximate> {
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
         self.encrypt_complex(values, bound)
     }
+
+    fn wide(&self, values: &[WideComplex], bound: f64) -> Result<ckks::Ciphertext> {
+        self.encrypt_wide(values, bound)
+    }
 }
 
 impl EncryptsComplex for ckks::Encryptor {
     fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
         self.encrypt_bounded(values, bound, &mut os_rng()?)
+    }
+
+    fn wide(&self, values: &[WideComplex], bound: f64) -> Result<ckks::Ciphertext> {
+        self.encrypt_wide(values, bound, &mut os_rng()?)
     }
 }
 
@@ -155,4 +167,51 @@ pub fn encrypt(
     let parts =
         by_parts(py, needed as usize, |ticker| encrypt_all(ticker, by, setting, slice, &layout, bound, elements))?;
     Ok(PyCiphertext::fresh(setting, parts, layout, array.numbers(), (elements, true)))
+}
+
+/// Checks two arrays and encrypts their sum, which has more bits than either.
+pub fn encrypt_wide(
+    py: Python<'_>,
+    by: &dyn EncryptsComplex,
+    setting: &Arc<Setting>,
+    [high, low]: [&Bound<'_, PyAny>; 2],
+    bound: f64,
+) -> PyResult<PyCiphertext> {
+    let [high, low] = [values(high, false)?, values(low, false)?];
+    for array in [&high, &low] {
+        array.check(py, "encrypt", None)?;
+        array.check_bound(py, bound)?;
+    }
+    if high.shape() != low.shape() {
+        let message = format!("encrypt: high has the shape {:?}, but low has {:?}", high.shape(), low.shape());
+        return Err(plain(py, "ShapeError", message));
+    }
+    let layout = layout_of(py, high.shape())?;
+    let packed = setting.slots();
+    let chunks = layout.chunks(packed);
+    let count = layout.rows * chunks;
+    if count > 1 {
+        let needed = (count as u64).saturating_mul(setting.sizes().ciphertext_memory);
+        crate::memory::check_memory(py, "the ciphertexts", needed)?;
+    }
+    let is_complex = [&high, &low].iter().any(|array| array.numbers() == Numbers::Complex);
+    let numbers = if is_complex { Numbers::Complex } else { Numbers::Real };
+    let [high, low] = [high.slice()?, low.slice()?];
+    let parts = by_parts(py, count, |ticker| {
+        let one = |part: usize| {
+            ticker.check("encrypt")?;
+            let (entries, start) = (layout.entries(part % chunks, packed), part / chunks * layout.length);
+            let range = start + entries.start..start + entries.end;
+            let mut list: Vec<WideComplex> = range.map(|at| sum(high.complex(at), low.complex(at))).collect();
+            list.resize(packed, WideComplex::default());
+            by.wide(&list, bound)
+        };
+        each_part(count, one)
+    })?;
+    Ok(PyCiphertext::fresh(setting, Parts::Approximate(parts), layout, numbers, (false, true)))
+}
+
+/// `a + b` without rounding.
+fn sum(a: Complex64, b: Complex64) -> WideComplex {
+    WideComplex { re: Wide::sum(a.re, b.re), im: Wide::sum(a.im, b.im) }
 }

@@ -91,7 +91,10 @@ impl PyEncryptor {
 fn encryptor(setting: &Setting, key: PublicKey) -> Result<EncryptorKind> {
     let key = Arc::new(key);
     Ok(match &setting.kind {
-        Kind::Exact(context) => EncryptorKind::Exact(windlass::schemes::Encryptor::new(context.scheme(), key)),
+        Kind::Exact(context) => {
+            let encryptor = windlass::schemes::Encryptor::new(context.scheme(), key);
+            EncryptorKind::Exact(encryptor.at_level(context.params().top_level())?)
+        }
         Kind::Approximate(context) => {
             EncryptorKind::Approximate(windlass::schemes::ckks::Encryptor::new(context.ckks(), key)?)
         }

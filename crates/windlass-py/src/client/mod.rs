@@ -13,8 +13,8 @@ use pyo3::types::PyTuple;
 use windlass::{Approximate, NeedsKeys};
 
 pub use self::decrypting::ClientKind;
-use self::decrypting::{decrypt, numbers_of};
-use self::encrypting::encrypt;
+use self::decrypting::{decrypt, decrypt_wide, numbers_of};
+use self::encrypting::{encrypt, encrypt_wide};
 pub use self::encryptor::PyEncryptor;
 use crate::array::PyCiphertext;
 use crate::either::{map_kind, on_kind};
@@ -47,6 +47,12 @@ impl PyClient {
     /// The client of real and complex numbers, if it is one.
     pub fn approximate(&self) -> Option<&windlass::Client<Approximate>> {
         self.kind.approximate()
+    }
+
+    /// The same, or a refusal.
+    fn of_reals(&self, py: Python<'_>) -> PyResult<&windlass::Client<Approximate>> {
+        let message = "numbers of two doubles need a context of real numbers (CKKS), but this one is of integers";
+        self.approximate().ok_or_else(|| plain(py, "ParameterError", message))
     }
 }
 
@@ -140,6 +146,85 @@ impl PyClient {
             Some(dtype) => numbers_of(py, &self.setting, dtype)?,
         };
         decrypt(py, &self.kind, &self.setting, ciphertext, numbers)
+    }
+
+    /// Encrypts numbers of more bits than float64 has: the sums ``high + low``, which are not rounded. CKKS
+    /// only. A context of ``Context.refreshing(precision=60)`` keeps these bits.
+    ///
+    /// Parameters
+    /// ----------
+    /// high, low : array_like
+    ///     Real or complex numbers of one shape. To encrypt a fraction ``q``, pass ``float(q)`` and
+    ///     ``float(q - Fraction(float(q)))``.
+    /// bound : float
+    ///     As of :meth:`encrypt`.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///     Of the same shape. :meth:`decrypt_wide` gives all bits. :meth:`decrypt` rounds to float64.
+    ///
+    ///     **Warning.** Products with plaintext arrays and matrices, sums with plaintext arrays and
+    ///     polynomials keep 49 bits, since their constants are float64. No error is raised.
+    ///     ``Ciphertext.precision_bits`` says so. Sums and products of ciphertexts keep all bits.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     If the context computes with integers.
+    /// ValueRangeError
+    ///     If a number is above the bound.
+    /// DTypeError, ShapeError
+    ///     If the arguments are not arrays of numbers, or have two shapes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from fractions import Fraction
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_precise_1024")
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> third = Fraction(1, 3)
+    /// >>> high = float(third)
+    /// >>> x = server.receive(client.encrypt_wide([high], [float(third - Fraction(high))]))
+    /// >>> high, low = client.decrypt_wide(x * x)
+    /// >>> abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(1, 9)) < Fraction(1, 2**75)
+    /// True
+    #[pyo3(signature = (high, low, *, bound=1.0))]
+    fn encrypt_wide(
+        &self,
+        py: Python<'_>,
+        high: &Bound<'_, PyAny>,
+        low: &Bound<'_, PyAny>,
+        bound: f64,
+    ) -> PyResult<PyCiphertext> {
+        let client = self.of_reals(py)?;
+        encrypt_wide(py, client, &self.setting, [high, low], bound)
+    }
+
+    /// Decrypts a ciphertext to two arrays ``high`` and ``low``, whose sum has some 90 bits of the largest
+    /// number. CKKS only.
+    ///
+    /// Returns
+    /// -------
+    /// (numpy.ndarray, numpy.ndarray)
+    ///     ``high`` is the result rounded to float64 or complex128, and ``low`` what is left. The warning of
+    ///     :meth:`decrypt` applies.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     If the context computes with integers.
+    /// CapacityExhausted, OtherKeyPair, NotDecryptable
+    ///     As in :meth:`decrypt`.
+    fn decrypt_wide<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &PyCiphertext,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let client = self.of_reals(py)?;
+        ciphertext.check_context(py, &self.setting, "decrypt")?;
+        let [high, low] = decrypt_wide(py, client, &self.setting, ciphertext)?;
+        Ok((high, low))
     }
 
     /// Makes another server for this key pair, with the keys that the circuits need. It takes time

@@ -4,12 +4,15 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshRequirements, PreciseRefreshSpec};
 use windlass::bootstrap::approximate::{RefreshPlan, RefreshRequirements, RefreshSpec};
+use windlass::bootstrap::exact_through_ckks::{ExactRefreshPlan, ExactRefreshRequirements};
 
 use crate::error::{of_file, raise};
 use crate::for_circuits::asked;
 use crate::natural::Natural;
-use crate::parameters::{Asked, of_all_sets, scheme_of, secure};
+use crate::numbers::prime_power;
+use crate::parameters::{Asked, of_all_sets, refresh_json, scheme_of, secure};
 use crate::planning;
 use crate::runtime::{long, quick};
 use crate::setting::{Kind, PyContext, Setting, state};
@@ -109,8 +112,8 @@ impl PyContext {
     ///     repeat published parameters, most of them near 80 bits of security. All others have at
     ///     least 128 bits.
     /// scheme : str, optional
-    ///     ``"BGV"`` (by default) or ``"BFV"``. Sets with ``refresh`` in their name are of CKKS, with
-    ///     refreshes (:meth:`bootstrapping`), and have no other scheme.
+    ///     ``"BGV"`` (by default) or ``"BFV"``. Sets with ``refresh`` or ``precise`` in their name are of
+    ///     CKKS, with refreshes (:meth:`bootstrapping`), and have no other scheme.
     ///
     /// Raises
     /// ------
@@ -133,7 +136,7 @@ impl PyContext {
         let setting = quick(py, || {
             let state = match scheme {
                 Some(scheme) => state(&[("preset", name), ("scheme", scheme.to_string())]),
-                None => state(&[("ckks", RefreshSpec::preset(&name)?.to_json())]),
+                None => state(&[("ckks", refresh_json(&name)?)]),
             };
             Setting::from_state(&state).map_err(of_all_sets)
         })?;
@@ -203,9 +206,11 @@ impl PyContext {
     ///     Products in sequence between two refreshes.
     /// precision : float
     ///     The stated error of a refresh is at most ``2**-precision`` for numbers of absolute value 1; from
-    ///     1 to 40.
+    ///     1 to 85. Above 40 a refresh runs in several passes, and a ciphertext holds more bits than
+    ///     float64 (:meth:`Client.encrypt_wide`).
     /// max_keys : int, optional
-    ///     The most keys of each map, 10 by default: fewer keys take less memory and more time.
+    ///     The most keys of each map, 10 by default: fewer keys take less memory and more time. Not for
+    ///     several passes.
     /// progress : bool or callable, optional
     ///
     /// Raises
@@ -238,8 +243,74 @@ impl PyContext {
             precision_bits: precision,
             max_keys: Some(small(max_keys)),
         };
-        let json = long(py, progress, "planning", move |_| Ok(RefreshPlan::choose(&requirements)?.spec().to_json()))?;
+        let several = PreciseRefreshRequirements {
+            slots: requirements.slots,
+            depth: requirements.depth,
+            precision_bits: precision,
+        };
+        let json = long(py, progress, "planning", move |_| match precision > ONE_PASS {
+            true => Ok(PreciseRefreshPlan::choose(&several)?.spec().to_json()),
+            false => Ok(RefreshPlan::choose(&requirements)?.spec().to_json()),
+        })?;
         let setting = quick(py, || Setting::from_state(&state(&[("ckks", json)])))?;
+        Ok(Self { setting })
+    }
+
+    /// Chooses parameters for integers modulo a prime below 2**40 or a power of two up to 2**20, whose
+    /// ciphertexts are refreshed through CKKS, for circuits of any depth, with 128 bits of security. For
+    /// small primes :meth:`plan` with ``unlimited=True`` costs less.
+    ///
+    /// Parameters
+    /// ----------
+    /// modulus : int
+    ///     Modulo a power of two the ring has no slots: an array of integers has one entry in each
+    ///     ciphertext, and ``encrypt(..., elements=True)`` takes the n coefficients of polynomials, whose
+    ///     products are those of polynomials.
+    /// depth : int
+    ///     Products in sequence between two refreshes.
+    /// scheme : str
+    ///     ``"BGV"`` or ``"BFV"``.
+    /// ring_dimension : int, optional
+    ///     32768 or 65536; by default the smallest that suffices.
+    /// progress : bool or callable, optional
+    ///
+    /// Raises
+    /// ------
+    /// NoParameters
+    ///     If no ring of the security tables has room; the message says what is missing.
+    /// ParameterError
+    ///     If an argument is out of range.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_exact_1024_p65537")
+    /// >>> client, server = context.generate_keys(context.bootstrapping())
+    /// >>> x = server.receive(client.encrypt([2, 3]))
+    /// >>> client.decrypt(x.refresh())
+    /// array([2, 3])
+    #[staticmethod]
+    #[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), scheme="BGV", ring_dimension=None, progress=None), text_signature = "(*, modulus=65537, depth=1, scheme='BGV', ring_dimension=None, progress=None)")]
+    fn exact_refreshing(
+        py: Python<'_>,
+        modulus: Natural,
+        depth: Natural,
+        scheme: &str,
+        ring_dimension: Option<Natural>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (prime, exponent) = prime_power(py, modulus.0)?;
+        let requirements = ExactRefreshRequirements {
+            prime,
+            exponent,
+            products: u32::try_from(depth.0).unwrap_or(u32::MAX),
+            n: ring_dimension.map(|n| usize::try_from(n.0).unwrap_or(usize::MAX)),
+        };
+        let scheme = crate::parameters::scheme(py, scheme)?;
+        let json = long(py, progress, "planning", move |_| {
+            Ok(ExactRefreshPlan::choose(&requirements)?.spec().to_json(scheme))
+        })?;
+        let setting = quick(py, || Setting::from_state(&state(&[("parameters", json)])))?;
         Ok(Self { setting })
     }
 
@@ -270,7 +341,8 @@ impl PyContext {
     fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let text = parameter_text(&path).map_err(|error| of_file(py, raise(py, error.into()), &path))?;
         let setting = quick(py, || {
-            let is_ckks = text.contains("windlass_ckks_parameters") || RefreshSpec::is_json(&text);
+            let is_refresh = RefreshSpec::is_json(&text) || PreciseRefreshSpec::is_json(&text);
+            let is_ckks = text.contains("windlass_ckks_parameters") || is_refresh;
             let field = if is_ckks { "ckks" } else { "parameters" };
             Setting::from_state(&state(&[(field, text)]))
         })
@@ -303,11 +375,14 @@ impl PyContext {
     /// The parameters as JSON.
     fn parameters_json(&self) -> String {
         match &self.setting.kind {
-            Kind::Exact(context) => context.params().to_json(),
+            Kind::Exact(context) => context.to_json(),
             Kind::Approximate(context) => context.to_json(),
         }
     }
 }
+
+/// The most bits that are asked of a refresh in one pass.
+const ONE_PASS: f64 = 40.0;
 
 /// Parameters in text are no longer than this.
 const LONGEST: u64 = 1 << 16;

@@ -62,7 +62,7 @@ impl Params {
     /// The numbers of the set.
     pub fn describe(&self) -> ParamsDescription {
         let (rlwe, noise) = (self.rlwe(), self.noise());
-        let (top, security) = (rlwe.top_level(), rlwe.security());
+        let (top, security) = (self.top_level(), rlwe.security());
         let capacity_at = |level: usize| {
             let (from, to) = (rlwe.log2_q(top), rlwe.log2_q(level));
             let fresh = noise.fresh_public();
@@ -90,7 +90,7 @@ impl Params {
             capacity_by_level: (1..=top).map(capacity_at).collect(),
             depth: self.depth(),
             failure_bits: noise.failure().bits(),
-            sizes: rlwe.key_sizes(),
+            sizes: self.key_sizes(),
         }
     }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
-use windlass_rlwe::{Context, Limits, NoiseModel, RlweParams, RlweSpec};
+use windlass_rlwe::{Context, KeySizes, Limits, NoiseModel, RlweParams, RlweSpec};
 
 use super::ephemeral::Ephemeral;
 use crate::error::Result;
+use crate::file_sizes::packed_len;
 use crate::schemes::{Scheme, products_left};
 
 /// A complete parameter set.
@@ -22,6 +23,8 @@ pub struct Params {
     pub(super) ephemeral: Option<Ephemeral>,
     pub(super) spec: RlweSpec,
     pub(super) rlwe: RlweParams,
+    /// The highest level of ciphertexts.
+    pub(super) top: usize,
 }
 
 /// Refuses an exponent of 0, and a modulus p^r that the plaintext ring does not take.
@@ -60,7 +63,26 @@ impl Params {
         if let Some(generators) = &generators {
             Hypercube::with_generators(spec.m, p, generators)?;
         }
-        Ok(Self { name: name.into(), scheme, p, r, generators, ephemeral: None, spec, rlwe })
+        let top = rlwe.top_level();
+        Ok(Self { name: name.into(), scheme, p, r, generators, ephemeral: None, spec, rlwe, top })
+    }
+
+    /// A set whose chain has the levels of a refresh above those of ciphertexts, the highest of which is
+    /// `top`. `rlwe` is made of `spec`. p may be 2 in a ring whose m is a power of two: that plaintext ring has
+    /// no slots ([`SlotRing::of_coefficients`]).
+    #[doc(hidden)]
+    pub fn below_a_refresh(
+        (name, scheme): (&str, Scheme),
+        (p, r): (u64, u32),
+        (spec, rlwe): (RlweSpec, RlweParams),
+        top: usize,
+    ) -> Self {
+        Self { name: name.into(), scheme, p, r, generators: None, ephemeral: None, spec, rlwe, top }
+    }
+
+    /// The highest level of ciphertexts: that of fresh ones.
+    pub fn top_level(&self) -> usize {
+        self.top
     }
 
     /// The same set for another scheme.
@@ -119,8 +141,16 @@ impl Params {
         self.rlwe.m()
     }
 
-    /// d: the degree of a slot, the order of p modulo m.
+    /// Whether the plaintext ring has slots: p does not divide m.
+    fn has_slots(&self) -> bool {
+        self.m() % self.p != 0
+    }
+
+    /// d: the degree of a slot, the order of p modulo m. A ring without slots counts as one slot of degree n.
     pub fn slot_degree(&self) -> usize {
+        if !self.has_slots() {
+            return self.rlwe.n();
+        }
         arith::multiplicative_order(self.p, self.m()) as usize
     }
 
@@ -142,6 +172,9 @@ impl Params {
     /// # Errors
     /// As there.
     pub fn slot_ring_with_isa(&self, isa: Isa) -> Result<Arc<SlotRing>> {
+        if !self.has_slots() {
+            return Ok(Arc::new(SlotRing::of_coefficients(self.m(), self.r, isa)?));
+        }
         let hypercube = match &self.generators {
             Some(generators) => Hypercube::with_generators(self.m(), self.p, generators)?,
             None => Hypercube::automatic(self.m(), self.p)?,
@@ -155,6 +188,22 @@ impl Params {
     /// [`crate::Error::Rlwe`] if a transform cannot be built.
     pub fn context(&self) -> Result<Arc<Context>> {
         Ok(Context::new(self.rlwe.clone())?)
+    }
+
+    /// Sizes of keys and ciphertexts. Ciphertexts are those of [`Self::top_level`].
+    pub fn key_sizes(&self) -> KeySizes {
+        let all = self.rlwe.key_sizes();
+        if self.top == self.rlwe.top_level() {
+            return all;
+        }
+        let (n, callers) = (self.rlwe.n(), &self.rlwe.q_primes()[..self.top]);
+        let packed: u64 = callers.iter().map(|q| packed_len(n, q.value()) as u64).sum();
+        KeySizes {
+            ciphertext_memory: 2 * 8 * (callers.len() * n) as u64,
+            ciphertext_disk: 2 * packed,
+            fresh_ciphertext_disk: packed + 32,
+            ..all
+        }
     }
 
     /// A SHA-256 hash over everything that files must agree on: the RLWE set, scheme, plaintext
@@ -178,14 +227,14 @@ impl Params {
     /// Bits of capacity of a fresh public-key encryption.
     pub fn fresh_capacity(&self) -> f64 {
         let noise = self.noise();
-        noise.capacity(self.rlwe.log2_q(self.rlwe.top_level()), noise.fresh_public())
+        noise.capacity(self.rlwe.log2_q(self.top), noise.fresh_public())
     }
 
     /// The number of multiplications in sequence that [`crate::schemes::Engine`] can do on a fresh
     /// ciphertext.
     pub fn depth(&self) -> u32 {
         let noise = self.noise();
-        products_left(&self.rlwe, &noise, (self.rlwe.top_level(), noise.fresh_public()), 0.0)
+        products_left(&self.rlwe, &noise, (self.top, noise.fresh_public()), 0.0)
     }
 
     /// The smallest prime q > p with q ≡ 1 (mod m) and q^r < 2^45. Modulo q every coefficient has a

@@ -100,15 +100,26 @@ fn fresh(
 pub struct Encryptor {
     scheme: Scheme,
     key: Arc<PublicKey>,
+    level: usize,
 }
 
 impl Encryptor {
     /// An encryptor for one scheme and key.
     pub fn new(scheme: Scheme, key: Arc<PublicKey>) -> Self {
-        Self { scheme, key }
+        let level = key.context().top_level();
+        Self { scheme, key, level }
     }
 
-    /// A fresh encryption at the top level.
+    /// The same for ciphertexts at a lower level: the levels above are those of a refresh.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a level outside the chain.
+    pub fn at_level(self, level: usize) -> Result<Self> {
+        Limits::between(1, self.key.context().top_level()).check("level", level)?;
+        Ok(Self { level, ..self })
+    }
+
+    /// A fresh encryption at the top level, or at that of [`Self::at_level`].
     ///
     /// # Errors
     /// [`Error::ContextMismatch`] for a plaintext of another m than the key's;
@@ -120,7 +131,11 @@ impl Encryptor {
         // The bound must not depend on the message: it covers every one.
         let model = NoiseModel::new(context.params(), plaintext.slot_ring().modulus().value());
         let noise = (&model, model.fresh_public());
-        fresh((context, self.key.key_id()), self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
+        let mut zero = self.key.encrypt_zero(rng);
+        if self.level < context.top_level() {
+            zero = zero.map(|part| part.restrict(&context.basis(self.level)));
+        }
+        fresh((context, self.key.key_id()), self.scheme, plaintext, zero, noise)
     }
 }
 

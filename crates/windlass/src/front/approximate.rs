@@ -10,9 +10,10 @@ use super::family::Approximate;
 use super::needs::Products;
 use super::server::Server;
 use crate::bootstrap::Progress;
+use crate::bootstrap::approximate::precise::PreciseRefresher;
 use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan, Refresher};
 use crate::error::{Error, Result};
-use crate::schemes::ckks::{self, Complex64, complex};
+use crate::schemes::ckks::{self, Complex64, WideComplex, complex};
 
 /// Slots hold real and complex numbers. A product is rescaled when it is next used, so callers do
 /// not manage levels. A server with the keys of a refresh ([`Context::refresh`]) refreshes an operand that
@@ -93,6 +94,22 @@ impl Server<Approximate> {
         self.engine().multiply_plain(a, &filled(a, values)?)
     }
 
+    /// `a + values`, slot by slot, with public numbers of more bits than doubles have. A shorter vector is repeated.
+    ///
+    /// # Errors
+    /// As [`ckks::Engine::add_wide`].
+    pub fn add_wide(&self, a: &ckks::Ciphertext, values: &[WideComplex]) -> Result<ckks::Ciphertext> {
+        self.engine().add_wide(a, values)
+    }
+
+    /// `values · a`, slot by slot, with public numbers of more bits than doubles have. A shorter vector is repeated.
+    ///
+    /// # Errors
+    /// As [`ckks::Engine::multiply_wide`].
+    pub fn multiply_wide(&self, a: &ckks::Ciphertext, values: &[WideComplex]) -> Result<ckks::Ciphertext> {
+        self.engine().multiply_wide(a, values)
+    }
+
     /// `value · a` for a public real number. An integer of any size needs no rescaling.
     ///
     /// # Errors
@@ -135,7 +152,8 @@ impl Server<Approximate> {
 }
 
 impl Server<Approximate> {
-    /// The refreshes of this server, with their keys.
+    /// The refreshes of this server, with their keys. For a refresh of several passes that of its pass
+    /// ([`crate::bootstrap::approximate::precise::PreciseRefreshPlan::pass`]).
     pub fn refreshes(&self) -> impl Iterator<Item = (&Arc<RefreshPlan>, &RefreshKeys)> {
         self.refreshers().plans_and_keys()
     }
@@ -144,9 +162,18 @@ impl Server<Approximate> {
     /// that takes them.
     ///
     /// # Errors
-    /// As [`Self::refresh`].
+    /// As [`Self::refresh`]; [`Error::Bootstrap`] if the refresh has several passes.
     pub fn refresher(&self, slots: usize) -> Result<&Refresher> {
         self.refreshers().of_slots(slots)
+    }
+
+    /// The refresher in several passes of the layer below.
+    ///
+    /// # Errors
+    /// [`Error::MissingBootstrappingKeys`] unless the keys were made for [`Context::precise_refresh`]; those of
+    /// [`PreciseRefresher::new`].
+    pub fn precise_refresher(&self) -> Result<&PreciseRefresher> {
+        self.refreshers().precise()
     }
 
     /// [`Self::refresh`] for each ciphertext of a list, in order. `observe` is called before each stage

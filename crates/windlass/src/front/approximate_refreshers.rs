@@ -3,8 +3,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::bootstrap::Progress;
+use crate::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefresher};
 use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan, Refresher};
+use crate::bootstrap::{BootstrapError, Progress};
 use crate::error::{Error, Result};
 use crate::once::Once;
 use crate::schemes::{Refresh, ckks};
@@ -16,22 +17,84 @@ pub struct ApproximateRefreshers {
 
 struct Kept {
     plan: Arc<RefreshPlan>,
+    /// All passes, if the plan is that of one pass of several.
+    passes: Option<Arc<PreciseRefreshPlan>>,
     /// One that does not refresh by itself.
     engine: ckks::Engine,
     keys: RefreshKeys,
-    ready: Once<Refresher>,
+    ready: Once<Ready>,
+}
+
+/// A refresh whose maps are prepared.
+enum Ready {
+    OnePass(Refresher),
+    Passes(PreciseRefresher),
 }
 
 impl Kept {
-    fn prepared(&self) -> Result<&Refresher> {
-        self.ready.get_or_make(|| Refresher::new(&self.plan, self.engine.clone(), self.keys.clone()))
+    fn prepared(&self) -> Result<&Ready> {
+        self.ready.get_or_make(|| {
+            let (engine, keys) = (self.engine.clone(), self.keys.clone());
+            Ok(match &self.passes {
+                None => Ready::OnePass(Refresher::new(&self.plan, engine, keys)?),
+                Some(plan) => Ready::Passes(PreciseRefresher::new(plan, &engine, keys)?),
+            })
+        })
+    }
+
+    fn headroom_bits(&self, ct: &ckks::Ciphertext) -> f64 {
+        match &self.passes {
+            None => self.plan.headroom_bits(ct),
+            Some(plan) => plan.headroom_bits(ct),
+        }
+    }
+
+    fn accepts(&self, ct: &ckks::Ciphertext) -> bool {
+        match &self.passes {
+            None => self.plan.accepts(ct),
+            Some(plan) => plan.accepts(ct),
+        }
+    }
+}
+
+impl Ready {
+    fn check(&self, ct: &ckks::Ciphertext) -> Result<()> {
+        match self {
+            Self::OnePass(refresher) => refresher.check(ct),
+            Self::Passes(refresher) => refresher.check(ct),
+        }
+    }
+
+    fn refresh(&self, ct: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        match self {
+            Self::OnePass(refresher) => refresher.refresh(ct),
+            Self::Passes(refresher) => refresher.refresh(ct),
+        }
+    }
+
+    fn refresh_list(
+        &self,
+        list: &[ckks::Ciphertext],
+        real: bool,
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<ckks::Ciphertext>> {
+        match self {
+            Self::OnePass(refresher) if real => refresher.refresh_real_list(list, observe),
+            Self::OnePass(refresher) => refresher.refresh_list(list, observe),
+            Self::Passes(refresher) => refresher.refresh_list(list, observe),
+        }
     }
 }
 
 impl ApproximateRefreshers {
-    /// The smallest first.
-    pub(crate) fn new(engine: &ckks::Engine, own: Vec<(Arc<RefreshPlan>, RefreshKeys)>) -> Self {
-        let kept = |(plan, keys)| Kept { plan, engine: engine.clone(), keys, ready: Once::new() };
+    /// The smallest first. With `passes` every plan is that of their refresh.
+    pub(crate) fn new(
+        engine: &ckks::Engine,
+        passes: Option<&Arc<PreciseRefreshPlan>>,
+        own: Vec<(Arc<RefreshPlan>, RefreshKeys)>,
+    ) -> Self {
+        let kept =
+            |(plan, keys)| Kept { plan, passes: passes.cloned(), engine: engine.clone(), keys, ready: Once::new() };
         let mut list: Vec<Kept> = own.into_iter().map(kept).collect();
         list.sort_by_key(|kept| kept.plan.spec().slots);
         Self { list }
@@ -47,8 +110,29 @@ impl ApproximateRefreshers {
     }
 
     /// The smallest refresh that takes so many slots.
+    ///
+    /// # Errors
+    /// [`BootstrapError::Unsupported`] if it has several passes.
     pub(crate) fn of_slots(&self, slots: usize) -> Result<&Refresher> {
-        self.list[self.place(slots)?].prepared()
+        match self.list[self.place(slots)?].prepared()? {
+            Ready::OnePass(refresher) => Ok(refresher),
+            Ready::Passes(_) => {
+                let what = "this refresh has several passes; use precise_refresher".into();
+                Err(BootstrapError::Unsupported { what }.into())
+            }
+        }
+    }
+
+    /// The refresh of several passes.
+    ///
+    /// # Errors
+    /// [`Error::MissingBootstrappingKeys`] if there is none.
+    pub(crate) fn precise(&self) -> Result<&PreciseRefresher> {
+        let of_passes = self.list.iter().find(|kept| kept.passes.is_some());
+        match of_passes.ok_or(Error::MissingBootstrappingKeys)?.prepared()? {
+            Ready::Passes(refresher) => Ok(refresher),
+            Ready::OnePass(_) => Err(Error::MissingBootstrappingKeys),
+        }
     }
 
     /// The index of that refresh.
@@ -78,10 +162,7 @@ impl ApproximateRefreshers {
         }
         let mut done = Vec::with_capacity(list.len());
         for (refresher, run) in runs {
-            done.extend(match real {
-                true => refresher.refresh_real_list(run, observe)?,
-                false => refresher.refresh_list(run, observe)?,
-            });
+            done.extend(refresher.refresh_list(run, real, observe)?);
         }
         Ok(done)
     }
@@ -89,7 +170,7 @@ impl ApproximateRefreshers {
 
 impl Refresh<ckks::Ciphertext> for ApproximateRefreshers {
     fn refresh(&self, ct: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.of_slots(ct.slots())?.refresh(ct)
+        self.list[self.place(ct.slots())?].prepared()?.refresh(ct)
     }
 
     fn refresh_all(&self, list: &[ckks::Ciphertext]) -> Result<Vec<ckks::Ciphertext>> {
@@ -98,7 +179,7 @@ impl Refresh<ckks::Ciphertext> for ApproximateRefreshers {
 
     /// Infinite also for ciphertexts of more slots than any refresh here takes.
     fn headroom_bits(&self, ct: &ckks::Ciphertext) -> f64 {
-        self.place(ct.slots()).map_or(f64::INFINITY, |place| self.list[place].plan.headroom_bits(ct))
+        self.place(ct.slots()).map_or(f64::INFINITY, |place| self.list[place].headroom_bits(ct))
     }
 
     /// The most of all.
@@ -107,6 +188,6 @@ impl Refresh<ckks::Ciphertext> for ApproximateRefreshers {
     }
 
     fn accepts(&self, ct: &ckks::Ciphertext) -> bool {
-        self.place(ct.slots()).is_ok_and(|place| self.list[place].plan.accepts(ct))
+        self.place(ct.slots()).is_ok_and(|place| self.list[place].accepts(ct))
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_rlwe::{PublicKey, SecretKey, SecretRng, process_id};
+use zeroize::Zeroizing;
 
 use super::context::Context;
 use super::family::{Approximate, Exact, Family, Mock};
@@ -12,7 +13,7 @@ use crate::Integer;
 use crate::error::Error;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
-use crate::schemes::ckks::{self, Complex64, Publication, Published, complex};
+use crate::schemes::ckks::{self, Complex64, Publication, Published, WideComplex, complex};
 use crate::schemes::clear::{Clear, ClearCiphertext};
 use crate::schemes::{Ciphertext, Decryptor, Encryptor};
 
@@ -118,7 +119,7 @@ impl Client {
     /// # Errors
     /// [`Error::ContextMismatch`] if the element belongs to another ring.
     pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
-        let top = self.secret.context().top_level();
+        let top = self.context.params().top_level();
         Ok(self.decryptor().encrypt(plaintext, top, &mut self.fork_rng()?)?.0)
     }
 
@@ -154,7 +155,8 @@ impl Client {
     /// # Errors
     /// As [`Self::public_key`].
     pub fn encryptor(&self) -> Result<Encryptor> {
-        Ok(Encryptor::new(self.context.scheme(), Arc::new(self.public_key()?)))
+        let encryptor = Encryptor::new(self.context.scheme(), Arc::new(self.public_key()?));
+        encryptor.at_level(self.context.params().top_level())
     }
 
     /// The decryptor of the layer below, which also controls levels and seeds.
@@ -181,13 +183,32 @@ impl Client<Approximate> {
     /// # Errors
     /// As [`Self::encrypt`]; [`Error::BoundTooLarge`].
     pub fn encrypt_complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
-        let mut padded = values.to_vec();
-        if !values.is_empty() && values.len() <= self.context.slots() {
-            padded.resize(values.len().next_power_of_two(), Complex64::ZERO);
-        }
+        let padded = self.padded(values, Complex64::ZERO);
         let (decryptor, top) = (self.decryptor()?, self.context.ckks().top_level());
         let ciphertext = decryptor.encrypt(&padded, bound, top, &mut self.fork_rng()?)?.0;
         Ok(ciphertext.with_zeros_beside(values.len()))
+    }
+
+    /// As [`Self::encrypt_complex`] for numbers of more bits than doubles have, on contexts with scales of more than
+    /// 53 bits ([`Context::precise_refreshing`]). [`Self::decrypt_wide`] reads them.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encrypt_wide(&self, values: &[WideComplex], bound: f64) -> Result<ckks::Ciphertext> {
+        let padded = Zeroizing::new(self.padded(values, WideComplex::default()));
+        let (decryptor, top) = (self.decryptor()?, self.context.ckks().top_level());
+        let ciphertext = decryptor.encrypt_wide(&padded, bound, top, &mut self.fork_rng()?)?.0;
+        Ok(ciphertext.with_zeros_beside(values.len()))
+    }
+
+    /// The values and zeros up to a power of two; too many values as they are.
+    fn padded<T: Clone>(&self, values: &[T], zero: T) -> Vec<T> {
+        let fits = !values.is_empty() && values.len() <= self.context.slots();
+        let count = if fits { values.len().next_power_of_two() } else { values.len() };
+        let mut padded = Vec::with_capacity(count);
+        padded.extend_from_slice(values);
+        padded.resize(count, zero);
+        padded
     }
 
     /// The real parts of the slots, each with an error of about
@@ -208,6 +229,15 @@ impl Client<Approximate> {
     /// As [`Self::decrypt`].
     pub fn decrypt_complex(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<Complex64>> {
         self.decryptor()?.decrypt(ciphertext)
+    }
+
+    /// The slots as numbers of two doubles, to some 90 bits of the largest slot. The warning of [`Self::decrypt`]
+    /// applies.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`].
+    pub fn decrypt_wide(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<WideComplex>> {
+        self.decryptor()?.decrypt_wide(ciphertext)
     }
 
     /// The slots with added noise that hides their errors. The result is safe to publish.

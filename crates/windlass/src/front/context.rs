@@ -11,7 +11,9 @@ use windlass_rlwe::Context as RlweContext;
 use super::family::{Approximate, BOOTSTRAPPING, Exact, Family, Mock};
 use super::needs::KeyRequest;
 use super::setting::{ApproximateSetting, ExactSetting};
+use crate::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshSpec};
 use crate::bootstrap::approximate::{RefreshPlan, RefreshSpec};
+use crate::bootstrap::exact_through_ckks::{ExactRefreshPlan, ExactRefreshSpec, exact_refresh_preset_names};
 use crate::bootstrap::maps::ordered_hypercube;
 use crate::bootstrap::{BootstrapError, BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
 use crate::circuits::linear::{ComplexSlots, CostModel};
@@ -67,7 +69,8 @@ impl<F: Family> Context<F> {
 }
 
 impl Context {
-    /// A named parameter set, for BGV. See [`crate::params::preset_names`].
+    /// A named parameter set, for BGV. See [`crate::params::preset_names`], and
+    /// [`exact_refresh_preset_names`] for contexts as of [`Self::exact_refreshing`].
     ///
     /// Sets with `insecure` in their name are for tests. Sets with `paper` in their name repeat
     /// published parameters, most of which have about 80 bits of security. All others have at least
@@ -79,6 +82,9 @@ impl Context {
         match BootstrapPreset::named(name, Mode::Thin) {
             Ok(preset) => Self::for_bootstrapping(preset.params, preset.spec),
             Err(Error::UnknownName { .. } | Error::Unplannable { .. }) => {
+                if exact_refresh_preset_names().any(|known| known == name) {
+                    return Self::of_exact_refresh(Arc::new(ExactRefreshPlan::preset(name)?), Scheme::Bgv);
+                }
                 Self::from_params(Params::preset(name, Scheme::Bgv)?)
             }
             Err(other) => Err(other),
@@ -149,7 +155,29 @@ impl Context {
     fn over(params: Params, slot_ring: &Arc<SlotRing>, isa: Isa, bootstrapping: Option<BootstrapSpec>) -> Result<Self> {
         let rlwe = RlweContext::with_isa(params.rlwe().clone(), isa)?;
         let files = WireContext::new(&rlwe, slot_ring, params.scheme());
-        Ok(Self::of(ExactSetting { params, files, bootstrapping }))
+        Ok(Self::of(ExactSetting { params, files, bootstrapping, exact_refresh: None }))
+    }
+
+    /// The parameters as JSON: those of [`Params::to_json`], or with the refresh through CKKS that they are made
+    /// for.
+    pub fn to_json(&self) -> String {
+        match &self.setting.exact_refresh {
+            Some(plan) => plan.spec().to_json(self.scheme()),
+            None => self.params().to_json(),
+        }
+    }
+
+    /// A context from the text of [`Self::to_json`].
+    ///
+    /// # Errors
+    /// As [`Params::from_json`] and [`Self::from_params`], or [`ExactRefreshSpec::from_json`] and
+    /// [`ExactRefreshPlan::new`].
+    pub fn from_json(text: &str) -> Result<Self> {
+        if !ExactRefreshSpec::is_json(text) {
+            return Self::from_params(Params::from_json(text)?);
+        }
+        let (spec, scheme) = ExactRefreshSpec::from_json(text)?;
+        Self::of_exact_refresh(Arc::new(ExactRefreshPlan::new(&spec)?), scheme)
     }
 
     /// The same parameters with the given scheme.
@@ -157,10 +185,11 @@ impl Context {
     /// # Errors
     /// None if the context exists.
     pub fn with_scheme(&self, scheme: Scheme) -> Result<Self> {
-        let ExactSetting { params, bootstrapping, files } = self.setting();
+        let ExactSetting { params, bootstrapping, files, exact_refresh } = self.setting();
         let (params, bootstrapping) = (params.clone().with_scheme(scheme), bootstrapping.clone());
         let files = WireContext::new(files.context(), files.slot_ring(), scheme);
-        Ok(Self::of(ExactSetting { params, files, bootstrapping }))
+        let exact_refresh = exact_refresh.clone();
+        Ok(Self::of(ExactSetting { params, files, bootstrapping, exact_refresh }))
     }
 
     /// The cost of operations on this machine in milliseconds, and the sizes of keys and constants.
@@ -200,6 +229,10 @@ impl Context {
     /// # Errors
     /// As [`Self::bootstrapping`].
     pub fn bootstrapping_with(&self, spec: BootstrapSpec) -> Result<Arc<BootstrapPlan>> {
+        if self.setting.exact_refresh.is_some() {
+            let what = "these parameters are refreshed through CKKS, not by bootstrapping: use exact_refresh";
+            return Err(BootstrapError::Unsupported { what: what.into() }.into());
+        }
         let params = self.params();
         let spec = match spec.factors {
             FactorOrder::LeastPrice => BootstrapSpec { factors: self.bootstrapping_spec().factors, ..spec },
@@ -258,7 +291,11 @@ impl<F: Family<Setting = ExactSetting>> Context<F> {
 impl<F: Family<Setting = ExactSetting>> fmt::Display for Context<F> {
     /// λ and its source, moduli, slots, capacity and the sizes of keys.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.params().explain())
+        f.write_str(&self.params().explain())?;
+        match &self.setting.exact_refresh {
+            Some(plan) => writeln!(f, "{:<22}through CKKS, {} passes", "refresh", plan.spec().passes),
+            None => Ok(()),
+        }
     }
 }
 
@@ -274,7 +311,7 @@ impl Context<Approximate> {
     /// A context from existing CKKS parameters and their transforms.
     pub fn from_ckks(context: &Arc<CkksContext>) -> Self {
         let (context, files) = (Arc::clone(context), ApproximateContext::new(context));
-        Self::of(ApproximateSetting { context, files, refresh: None })
+        Self::of(ApproximateSetting { context, files, refresh: None, precise_refresh: None })
     }
 
     /// A context for real and complex numbers whose ciphertexts can be refreshed. Its keys are those
@@ -300,16 +337,20 @@ impl Context<Approximate> {
     pub fn refreshing(spec: &RefreshSpec) -> Result<Self> {
         let plan = Arc::new(RefreshPlan::new(spec)?);
         let (context, files) = (Arc::clone(plan.context()), ApproximateContext::new(plan.context()));
-        Ok(Self::of(ApproximateSetting { context, files, refresh: Some(plan) }))
+        Ok(Self::of(ApproximateSetting { context, files, refresh: Some(plan), precise_refresh: None }))
     }
 
     /// A context from the text of [`Self::to_json`]: parameters alone ([`CkksSpec::to_json`]), or those of
-    /// a refresh ([`RefreshSpec::to_json`]).
+    /// a refresh ([`RefreshSpec::to_json`], [`PreciseRefreshSpec::to_json`]).
     ///
     /// # Errors
-    /// As [`CkksSpec::from_json`] and [`Self::approximate`], or [`RefreshSpec::from_json`] and
-    /// [`Self::refreshing`].
+    /// As [`CkksSpec::from_json`] and [`Self::approximate`], [`RefreshSpec::from_json`] and
+    /// [`Self::refreshing`], or [`PreciseRefreshSpec::from_json`] and [`PreciseRefreshPlan::new`].
     pub fn approximate_from_json(text: &str) -> Result<Self> {
+        if PreciseRefreshSpec::is_json(text) {
+            let plan = PreciseRefreshPlan::new(&PreciseRefreshSpec::from_json(text)?)?;
+            return Ok(Self::of_precise_refresh(Arc::new(plan)));
+        }
         match RefreshSpec::is_json(text) {
             true => Self::refreshing(&RefreshSpec::from_json(text)?),
             false => Self::approximate(&CkksSpec::from_json(text)?),
@@ -318,9 +359,10 @@ impl Context<Approximate> {
 
     /// The parameters as JSON, with the refresh that they are made for if there is one.
     pub fn to_json(&self) -> String {
-        match &self.setting.refresh {
-            Some(plan) => plan.spec().to_json(),
-            None => self.ckks().spec().to_json(),
+        match (&self.setting.refresh, &self.setting.precise_refresh) {
+            (Some(plan), _) => plan.spec().to_json(),
+            (None, Some(plan)) => plan.spec().to_json(),
+            (None, None) => self.ckks().spec().to_json(),
         }
     }
 
@@ -332,7 +374,10 @@ impl Context<Approximate> {
     /// [`Self::refreshing`].
     pub fn refresh(&self) -> Result<Arc<RefreshPlan>> {
         self.setting.refresh.clone().ok_or_else(|| {
-            let what = "these parameters have no levels for a refresh; make the context with Context::refreshing";
+            let what = match self.setting.precise_refresh {
+                Some(_) => "these parameters are refreshed in several passes: use precise_refresh",
+                None => "these parameters have no levels for a refresh; make the context with Context::refreshing",
+            };
             BootstrapError::Unsupported { what: what.into() }.into()
         })
     }
@@ -399,6 +444,10 @@ impl fmt::Display for Context<Approximate> {
         writeln!(f, "{:<22}{q:.1}, {p:.1}", "log2 Q, log2 P")?;
         if let Some(plan) = &self.setting.refresh {
             writeln!(f, "{:<22}of up to {} slots, to all rescalings", "refresh", plan.spec().slots)?;
+        }
+        if let Some(plan) = &self.setting.precise_refresh {
+            let (passes, bits) = (plan.spec().passes, plan.precision_bits());
+            writeln!(f, "{:<22}in {passes} passes, to {bits:.1} bits and all rescalings", "refresh")?;
         }
         let sizes = spec.key_sizes(params);
         writeln!(f, "{:<22}{} bytes in memory", "ciphertext", sizes.ciphertext_memory)?;

@@ -62,7 +62,7 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// Whether there are keys for this bootstrapping.
     fn bootstraps(refreshers: &Self::Refreshers, plan: &Arc<BootstrapPlan>) -> bool;
 
-    /// Whether there are keys for this refresh of real and complex numbers.
+    /// Whether there are keys for this refresh of CKKS.
     fn refreshes(_: &Self::Refreshers, _: &Arc<RefreshPlan>) -> bool {
         false
     }
@@ -135,9 +135,14 @@ impl Family for Exact {
         refreshers.plans_and_keys().any(|(own, _)| same_bootstrapping(own, plan))
     }
 
+    fn refreshes(refreshers: &Arc<Refreshers>, plan: &Arc<RefreshPlan>) -> bool {
+        refreshers.exact_refresh().is_some_and(|(own, _)| own.ckks().spec() == plan.spec())
+    }
+
     fn refreshing(engine: &Engine, refreshers: &Arc<Refreshers>) -> Option<(usize, Engine)> {
         let levels = refreshers.plans_and_keys().map(|(plan, _)| plan.highest_output_level());
-        Some((levels.max()?, engine.plain()))
+        let through_ckks = refreshers.exact_refresh().map(|(plan, _)| plan.output_level());
+        Some((levels.chain(through_ckks).max()?, engine.plain()))
     }
 
     fn generate_secret(setting: &ExactSetting, rng: &mut SecretRng) -> Arc<SecretKey> {
@@ -151,35 +156,42 @@ impl Family for Exact {
         rng: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Engine, Arc<Refreshers>)> {
-        check_schemes(requests)?;
+        check_schemes(setting, requests)?;
         check_orders(&setting.files, &requests.bootstrapping)?;
         let scheme = setting.files.scheme();
-        let keys = Arc::new(evaluation_keys(
-            (setting.files.context(), setting.files.context().top_level()),
-            secret,
-            requests,
-            rng,
-            made,
-        )?);
+        let levels = (setting.files.context(), setting.params.top_level());
+        let keys = Arc::new(evaluation_keys(levels, secret, requests, rng, made)?);
         let mut own = Vec::with_capacity(requests.bootstrapping.len());
         for plan in &requests.bootstrapping {
             own.push((Arc::clone(plan), BootstrapKeys::generate(plan, scheme, secret, rng)?));
             made()?;
         }
-        exact_keys(&setting.files, keys, own)
+        let mut through_ckks = None;
+        for plan in &requests.refreshes {
+            through_ckks = Some(RefreshKeys::generate(plan, secret, rng)?);
+            made()?;
+        }
+        exact_keys(setting, keys, own, through_ckks)
     }
 }
 
-/// Refuses refreshes of CKKS in a context of exact integers.
+/// Refuses refreshes of CKKS in a context of exact integers, except that of its own refresh through CKKS.
 ///
 /// # Errors
 /// [`Error::ContextMismatch`].
-fn check_schemes(requests: &KeyRequest) -> Result<()> {
-    if requests.refreshes.is_empty() {
+fn check_schemes(setting: &ExactSetting, requests: &KeyRequest) -> Result<()> {
+    let own = setting.exact_refresh.as_ref().map(|plan| plan.ckks());
+    let is_own = |plan: &Arc<RefreshPlan>| {
+        own.is_some_and(|own| Arc::ptr_eq(own.context(), plan.context()) && own.spec() == plan.spec())
+    };
+    if requests.refreshes.iter().all(is_own) {
         return Ok(());
     }
-    let (left, right) = ("a context of exact integers".to_owned(), "a refresh of CKKS".to_owned());
-    Err(Error::ContextMismatch { operation: "generate_keys", left, right })
+    let left = match own {
+        None => "a context of exact integers".to_owned(),
+        Some(_) => "a context of exact integers with another refresh".to_owned(),
+    };
+    Err(Error::ContextMismatch { operation: "generate_keys", left, right: "a refresh of CKKS".to_owned() })
 }
 
 /// Refuses bootstrappings whose slots are in another order, before any key is made. Errors:
@@ -190,15 +202,22 @@ fn check_orders<'a>(files: &WireContext, plans: impl IntoIterator<Item = &'a Arc
     same_ring.try_for_each(|ring| check_same_order(BOOTSTRAPPING, own.hypercube(), ring.hypercube()))
 }
 
-/// An engine with these keys, which refreshes with these bootstrappings.
+/// An engine with these keys, which refreshes with these bootstrappings, or by the refresh of the context through
+/// CKKS with its keys.
 pub(super) fn exact_keys(
-    files: &WireContext,
+    setting: &ExactSetting,
     keys: Arc<EvaluationKeys>,
     bootstrappings: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
+    through_ckks: Option<RefreshKeys>,
 ) -> Result<(Engine, Arc<Refreshers>)> {
+    let files = &setting.files;
     check_orders(files, bootstrappings.iter().map(|(plan, _)| plan))?;
-    let refreshers = Arc::new(Refreshers::new(files.scheme(), &keys, bootstrappings));
-    let engine = Engine::new(files.scheme(), files.slot_ring(), keys)?;
+    let mut refreshers = Refreshers::new(files.scheme(), &keys, bootstrappings);
+    let engine = Engine::new(files.scheme(), files.slot_ring(), keys)?.below(setting.params.top_level());
+    if let (Some(plan), Some(keys)) = (&setting.exact_refresh, through_ckks) {
+        refreshers = refreshers.through_ckks(&engine, (plan, keys));
+    }
+    let refreshers = Arc::new(refreshers);
     if refreshers.is_empty() {
         return Ok((engine, refreshers));
     }
@@ -262,14 +281,17 @@ impl Family for Approximate {
     }
 }
 
+/// Refuses refreshes of other parameters. A context with a refresh of several passes takes that of its pass.
+///
 /// # Errors
-/// [`Error::ContextMismatch`] for a refresh of other parameters.
+/// [`Error::ContextMismatch`].
 fn check_contexts<'a>(
     setting: &ApproximateSetting,
     plans: impl IntoIterator<Item = &'a Arc<RefreshPlan>>,
 ) -> Result<()> {
     let name = |context: &ckks::CkksContext| format!("CKKS {}", context.rlwe().params().id());
-    match plans.into_iter().find(|plan| !Arc::ptr_eq(plan.context(), &setting.context)) {
+    let expected = setting.precise_refresh.as_ref().map_or(&setting.context, |plan| plan.pass().context());
+    match plans.into_iter().find(|plan| !Arc::ptr_eq(plan.context(), expected)) {
         Some(plan) => {
             let (operation, left, right) = ("keys for a refresh", name(&setting.context), name(plan.context()));
             Err(Error::ContextMismatch { operation, left, right })
@@ -286,7 +308,7 @@ pub(super) fn approximate_keys(
 ) -> Result<(ckks::Engine, Arc<ApproximateRefreshers>)> {
     check_contexts(setting, refreshes.iter().map(|(plan, _)| plan))?;
     let engine = ckks::Engine::new(&setting.context, keys)?;
-    let refreshers = Arc::new(ApproximateRefreshers::new(&engine, refreshes));
+    let refreshers = Arc::new(ApproximateRefreshers::new(&engine, setting.precise_refresh.as_ref(), refreshes));
     if refreshers.is_empty() {
         return Ok((engine, refreshers));
     }
@@ -311,6 +333,10 @@ impl Family for Mock {
         refreshers.plans().any(|own| same_bootstrapping(own, plan))
     }
 
+    fn refreshes(refreshers: &MockRefreshers, plan: &Arc<RefreshPlan>) -> bool {
+        refreshers.refreshes(plan)
+    }
+
     fn generate_secret(_: &ExactSetting, _: &mut SecretRng) {}
 
     fn generate(
@@ -320,12 +346,12 @@ impl Family for Mock {
         _: &mut SecretRng,
         made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Clear, MockRefreshers)> {
-        check_schemes(requests)?;
+        check_schemes(setting, requests)?;
         check_orders(&setting.files, &requests.bootstrapping)?;
         (0..requests.count()).try_for_each(|_| made())?;
         let clear = Clear::with_keys(setting.files.slot_ring(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
-        Ok((clear, MockRefreshers::new(&requests.bootstrapping)?))
+        Ok((clear, MockRefreshers::new(&requests.bootstrapping, &requests.refreshes)?))
     }
 }
 

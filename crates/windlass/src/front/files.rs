@@ -14,6 +14,7 @@ use super::context::Context;
 use super::family::{Approximate, Exact};
 use super::server::Server;
 use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
+use crate::bootstrap::exact_through_ckks::ExactRefreshPlan;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
 use crate::wire::{
@@ -171,7 +172,7 @@ files!(
 
 /// What keys of a refresh are checked against: those of exact integers, or of approximate numbers.
 macro_rules! servers {
-    ($family:ty, $plan:ty, $keys:ty, $plans:ident, $files:expr) => {
+    ($family:ty, $plan:ty, $keys:ty, $plans:ident, $files:expr, $through_ckks:expr) => {
         impl Context<$family> {
             /// A server with the evaluation keys in these bytes, and the keys of each plan of a refresh in
             /// the bytes beside it.
@@ -210,13 +211,41 @@ macro_rules! servers {
                 let files: fn(&Context<$family>, &Arc<$plan>) -> _ = $files;
                 let own =
                     self.$plans().map(|(plan, keys)| Ok(wire::to_bytes(&files(self.context(), plan), keys)?.to_vec()));
-                Ok((evaluation, own.collect::<Result<_>>()?))
+                let through_ckks: fn(&Self) -> Result<Option<Vec<u8>>> = $through_ckks;
+                Ok((evaluation, own.chain(through_ckks(self).transpose()).collect::<Result<_>>()?))
             }
         }
     };
 }
 
-servers!(Exact, BootstrapPlan, BootstrapKeys, bootstrappings, |context, plan| {
-    BootstrapContext::new(plan, context.rlwe(), context.scheme())
-});
-servers!(Approximate, RefreshPlan, RefreshKeys, refreshes, |_, plan| RefreshContext::new(plan));
+servers!(
+    Exact,
+    BootstrapPlan,
+    BootstrapKeys,
+    bootstrappings,
+    |context, plan| BootstrapContext::new(plan, context.rlwe(), context.scheme()),
+    |server| {
+        let bytes = |(plan, keys): (&Arc<ExactRefreshPlan>, &RefreshKeys)| {
+            Ok(wire::to_bytes(&RefreshContext::new(plan.ckks()), keys)?.to_vec())
+        };
+        server.exact_refresh().map(bytes).transpose()
+    }
+);
+servers!(Approximate, RefreshPlan, RefreshKeys, refreshes, |_, plan| RefreshContext::new(plan), |_| Ok(None));
+
+/// Keys of a refresh through CKKS: their files are those of its CKKS refresh.
+impl Context {
+    /// A server with the evaluation keys in these bytes, and the keys of the refresh through CKKS that the context is
+    /// made for ([`Self::exact_refresh`]) in the bytes beside them. [`Server::to_bytes`] writes both.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`]; [`crate::Error::Bootstrap`] if the context has no such refresh.
+    pub fn refreshing_server_from_bytes(&self, evaluation: &[u8], refresh: &[u8]) -> Result<Server> {
+        let keys: EvaluationKeys = self.from_bytes(evaluation)?;
+        self.refreshing_server_from_keys(Arc::new(keys), self.exact_refresh_keys_from_bytes(refresh)?)
+    }
+
+    pub(super) fn exact_refresh_keys_from_bytes(&self, bytes: &[u8]) -> Result<RefreshKeys> {
+        wire::from_bytes(&RefreshContext::new(self.exact_refresh()?.ckks()), bytes)
+    }
+}

@@ -153,7 +153,19 @@ impl Context {
         bootstrappings: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
     ) -> Result<Server> {
         same_parameters(self.rlwe(), keys.context())?;
-        let keys = exact_keys(self.files(), keys, bootstrappings)?;
+        let keys = exact_keys(self.setting(), keys, bootstrappings, None)?;
+        Ok(Server::new(self.clone(), keys))
+    }
+
+    /// A server with existing keys, among them those of the refresh through CKKS that the context is made for
+    /// ([`Self::exact_refresh`]).
+    ///
+    /// # Errors
+    /// As [`Self::server_from_keys`]; [`Error::Bootstrap`] if the context has no such refresh.
+    pub fn refreshing_server_from_keys(&self, keys: Arc<EvaluationKeys>, refresh: RefreshKeys) -> Result<Server> {
+        self.exact_refresh()?;
+        same_parameters(self.rlwe(), keys.context())?;
+        let keys = exact_keys(self.setting(), keys, Vec::new(), Some(refresh))?;
         Ok(Server::new(self.clone(), keys))
     }
 

@@ -98,6 +98,16 @@ impl Context {
         let keys = ReadyKeys::open(source, self.files())?;
         self.server_from_keys(keys.0, self.refresh_keys_from_bytes(bootstrappings)?)
     }
+
+    /// As [`Self::open_server`], with the keys of the refresh through CKKS that the context is made for
+    /// ([`Self::exact_refresh`]) in the bytes beside the file.
+    ///
+    /// # Errors
+    /// As there; [`crate::Error::Bootstrap`] if the context has no such refresh.
+    pub fn open_refreshing_server<'a>(&self, source: impl Into<Source<'a>>, refresh: &[u8]) -> Result<Server> {
+        let keys = ReadyKeys::open(source, self.files())?;
+        self.refreshing_server_from_keys(keys.0, self.exact_refresh_keys_from_bytes(refresh)?)
+    }
 }
 
 impl Context<Approximate> {
@@ -191,7 +201,7 @@ impl Server {
     }
 
     fn place(&self, plan: &LinearPlan) -> (u64, usize) {
-        (plan.number(), self.context().params().rlwe().top_level())
+        (plan.number(), self.context().params().top_level())
     }
 }
 

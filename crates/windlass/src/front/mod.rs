@@ -19,6 +19,7 @@ mod kept;
 mod mapped;
 pub mod needs;
 mod no_set;
+mod passes;
 mod refreshers;
 mod refreshing_sets;
 mod server;

@@ -12,6 +12,8 @@ use windlass_rlwe::KeyStrategy;
 
 use crate::bootstrap::BootstrapPlan;
 use crate::bootstrap::approximate::RefreshPlan;
+use crate::bootstrap::approximate::precise::PreciseRefreshPlan;
+use crate::bootstrap::exact_through_ckks::ExactRefreshPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::{
     Comparison, ComplexSlots, DigitRemoval, DigitRetention, Extremum, FixedPointProduct, FunctionPlan, IndexBits,
@@ -64,7 +66,8 @@ pub struct KeyRequest {
     pub relinearisation: Option<KeyLevel>,
     /// The bootstrappings whose keys are needed.
     pub bootstrapping: Vec<Arc<BootstrapPlan>>,
-    /// The refreshes of real and complex numbers whose keys are needed.
+    /// The refreshes of CKKS whose keys are needed: of real and complex numbers, or those inside a refresh of several
+    /// passes or of exact integers.
     pub refreshes: Vec<Arc<RefreshPlan>>,
 }
 
@@ -357,6 +360,20 @@ impl NeedsKeys for Arc<RefreshPlan> {
             refreshes: vec![Arc::clone(self)],
             ..KeyRequest::none("a refresh")
         }
+    }
+}
+
+/// Those of the CKKS refresh of a pass.
+impl NeedsKeys for Arc<PreciseRefreshPlan> {
+    fn key_request(&self) -> KeyRequest {
+        KeyRequest { needed_by: "a refresh of several passes".into(), ..self.pass().key_request() }
+    }
+}
+
+/// Those of the CKKS refresh of a pass. Its relinearisation key serves products of exact ciphertexts too.
+impl NeedsKeys for Arc<ExactRefreshPlan> {
+    fn key_request(&self) -> KeyRequest {
+        KeyRequest { needed_by: "a refresh through CKKS".into(), ..self.ckks().key_request() }
     }
 }
 

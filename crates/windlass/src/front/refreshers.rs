@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use windlass_rlwe::EvaluationKeys;
 
+use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan};
+use crate::bootstrap::exact_through_ckks::{ExactRefreshPlan, ExactRefresher};
 use crate::bootstrap::in_batches;
 use crate::bootstrap::{
     BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode, RefreshOptions,
@@ -12,13 +14,29 @@ use crate::error::{Error, Result};
 use crate::once::Once;
 use crate::plaintext::Content;
 use crate::schemes::clear::ClearCiphertext;
-use crate::schemes::{Ciphertext, Refresh, Scheme};
+use crate::schemes::{Ciphertext, Engine, Refresh, Scheme};
 
-/// The bootstrappings of a server, thin and packed, with their keys.
+/// The bootstrappings of a server, thin and packed, or its refresh through CKKS, with their keys.
 pub struct Refreshers {
     scheme: Scheme,
     keys: Arc<EvaluationKeys>,
     list: Vec<Refresher>,
+    through_ckks: Option<ThroughCkks>,
+}
+
+/// A refresh through CKKS. A server with one uses it instead of bootstrappings.
+struct ThroughCkks {
+    plan: Arc<ExactRefreshPlan>,
+    /// One that does not refresh by itself.
+    engine: Engine,
+    keys: RefreshKeys,
+    ready: Once<ExactRefresher>,
+}
+
+impl ThroughCkks {
+    fn prepared(&self) -> Result<&ExactRefresher> {
+        self.ready.get_or_make(|| ExactRefresher::new(&self.plan, &self.engine, self.keys.clone()))
+    }
 }
 
 struct Refresher {
@@ -37,16 +55,36 @@ impl Refreshers {
         own: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
     ) -> Self {
         let refresher = |(plan, keys)| Refresher { plan, keys, ready: Once::new(), batches: Once::new() };
-        Self { scheme, keys: Arc::clone(keys), list: own.into_iter().map(refresher).collect() }
+        let list = own.into_iter().map(refresher).collect();
+        Self { scheme, keys: Arc::clone(keys), list, through_ckks: None }
+    }
+
+    /// With a refresh through CKKS.
+    pub(crate) fn through_ckks(self, engine: &Engine, (plan, keys): (&Arc<ExactRefreshPlan>, RefreshKeys)) -> Self {
+        let (plan, engine) = (Arc::clone(plan), engine.plain());
+        Self { through_ckks: Some(ThroughCkks { plan, engine, keys, ready: Once::new() }), ..self }
+    }
+
+    /// The plan of the refresh through CKKS and its keys.
+    pub(crate) fn exact_refresh(&self) -> Option<(&Arc<ExactRefreshPlan>, &RefreshKeys)> {
+        self.through_ckks.as_ref().map(|own| (&own.plan, &own.keys))
+    }
+
+    /// The refresh through CKKS.
+    ///
+    /// # Errors
+    /// [`Error::MissingBootstrappingKeys`] if there is none.
+    pub(crate) fn exact_refresher(&self) -> Result<&ExactRefresher> {
+        self.through_ckks.as_ref().ok_or(Error::MissingBootstrappingKeys)?.prepared()
     }
 
     pub(crate) fn plans_and_keys(&self) -> impl Iterator<Item = (&Arc<BootstrapPlan>, &BootstrapKeys)> {
         self.list.iter().map(|own| (&own.plan, &own.keys))
     }
 
-    /// Whether there are no bootstrappings.
+    /// Whether nothing refreshes.
     pub(crate) fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.is_empty() && self.through_ckks.is_none()
     }
 
     /// The bootstrapping for slots of this content and this exponent of p.
@@ -78,6 +116,9 @@ impl Refreshers {
 
     /// [`Bootstrapper::refresh_list`], for each run of adjacent ciphertexts of one bootstrapping.
     pub(crate) fn refresh_list(&self, list: &[Ciphertext], mut options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
+        if let Some(own) = &self.through_ckks {
+            return own.prepared()?.refresh_list(list, options);
+        }
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         if options.is_one_batch() {
             let Some(first) = list.first() else { return Ok(Vec::new()) };
@@ -155,12 +196,18 @@ fn batches<'a>(
 
 impl Refresh<Ciphertext> for Refreshers {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
-        self.bootstrapper(ct.content(), ct.exponent())?.refresh(ct)
+        match &self.through_ckks {
+            Some(own) => own.prepared()?.refresh(ct),
+            None => self.bootstrapper(ct.content(), ct.exponent())?.refresh(ct),
+        }
     }
 
     /// Integers under one plaintext modulus are refreshed in batches if there is a packed
     /// bootstrapping for them and a batch costs less than single refreshes.
     fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        if self.through_ckks.is_some() {
+            return self.refresh_list(list, RefreshOptions::new());
+        }
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
         let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));
@@ -174,6 +221,10 @@ impl Refresh<Ciphertext> for Refreshers {
     /// Infinite also for ciphertexts that no bootstrapping here refreshes, such as a quotient
     /// modulo p^{r−1}.
     fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
+        if let Some(own) = &self.through_ckks {
+            let is_whole = own.plan.spec().exponent == ct.exponent();
+            return if is_whole { own.engine.capacity(ct) - own.plan.least_input_bits() } else { f64::INFINITY };
+        }
         let bootstrapper = self.bootstrapper(ct.content(), ct.exponent()).ok();
         let fitting = bootstrapper.filter(|own| own.plan().formula().message_exponent == ct.exponent());
         fitting.map_or(f64::INFINITY, |own| own.headroom_bits(ct))
@@ -183,16 +234,23 @@ impl Refresh<Ciphertext> for Refreshers {
 /// The bootstrappings of a mock server.
 pub struct MockRefreshers {
     list: Vec<(Arc<BootstrapPlan>, ClearBootstrapper)>,
+    /// Refreshes through CKKS: without noise these change nothing.
+    through_ckks: Vec<Arc<RefreshPlan>>,
 }
 
 impl MockRefreshers {
     /// Rounding errors are drawn from a fixed seed: the mock has no secrets.
     const SEED: u64 = 1;
 
-    pub(crate) fn new(plans: &[Arc<BootstrapPlan>]) -> Result<Self> {
+    pub(crate) fn new(plans: &[Arc<BootstrapPlan>], through_ckks: &[Arc<RefreshPlan>]) -> Result<Self> {
         let one =
             |plan: &Arc<BootstrapPlan>| Ok((Arc::clone(plan), ClearBootstrapper::new(Arc::clone(plan), Self::SEED)?));
-        Ok(Self { list: plans.iter().map(one).collect::<Result<_>>()? })
+        Ok(Self { list: plans.iter().map(one).collect::<Result<_>>()?, through_ckks: through_ckks.to_vec() })
+    }
+
+    /// Whether there is this refresh through CKKS.
+    pub(crate) fn refreshes(&self, plan: &Arc<RefreshPlan>) -> bool {
+        self.through_ckks.iter().any(|own| own.spec() == plan.spec())
     }
 
     pub(crate) fn plans(&self) -> impl Iterator<Item = &Arc<BootstrapPlan>> {
@@ -202,11 +260,17 @@ impl MockRefreshers {
 
 impl Refresh<ClearCiphertext> for MockRefreshers {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
+        if !self.through_ckks.is_empty() {
+            return Ok(ct.clone());
+        }
         let at = choose(self.list.iter().map(|(plan, _)| &**plan), (ct.content(), ct.exponent()))?;
         self.list[at].1.refresh(ct)
     }
 
     fn refresh_all(&self, list: &[ClearCiphertext]) -> Result<Vec<ClearCiphertext>> {
+        if !self.through_ckks.is_empty() {
+            return Ok(list.to_vec());
+        }
         let plans = || self.list.iter().map(|(plan, _)| &**plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
         let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));

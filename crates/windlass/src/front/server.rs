@@ -9,6 +9,8 @@ use super::family::{Exact, ExactFamily, Family};
 use super::kept::{Kept, Prepared};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::Integer;
+use crate::bootstrap::approximate::RefreshKeys;
+use crate::bootstrap::exact_through_ckks::{ExactRefreshPlan, ExactRefresher};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, RefreshOptions};
 #[cfg(doc)]
 use crate::circuits::LinearPlan;
@@ -389,13 +391,27 @@ impl Server {
         self.refreshers.bootstrapper(content, self.context.slot_ring().modulus().exponent())
     }
 
+    /// The refresh through CKKS of this server, with its keys, if its context was made for one.
+    pub fn exact_refresh(&self) -> Option<(&Arc<ExactRefreshPlan>, &RefreshKeys)> {
+        self.refreshers.exact_refresh()
+    }
+
+    /// The refresher through CKKS of the layer below.
+    ///
+    /// # Errors
+    /// [`Error::MissingBootstrappingKeys`] unless the keys were made for [`Context::exact_refresh`]; those of
+    /// [`ExactRefresher::new`].
+    pub fn exact_refresher(&self) -> Result<&ExactRefresher> {
+        self.refreshers.exact_refresher()
+    }
+
     /// [`Self::refresh`] for each ciphertext of a list, several at a time, with options: a table that
     /// is evaluated at the end, an observer that can cancel, all as one batch. Each ciphertext is
     /// refreshed by the bootstrapping that [`Self::refresh`] uses. Reports count over adjacent
     /// ciphertexts of one content.
     ///
     /// # Errors
-    /// As [`Bootstrapper::refresh_list`]; [`Error::MissingBootstrappingKeys`].
+    /// As [`Bootstrapper::refresh_list`], or [`ExactRefresher::refresh_list`]; [`Error::MissingBootstrappingKeys`].
     pub fn refresh_list(&self, list: &[Ciphertext], options: RefreshOptions<'_>) -> Result<Vec<Ciphertext>> {
         self.refreshers.refresh_list(list, options)
     }
@@ -405,6 +421,10 @@ impl Server {
     /// # Errors
     /// As there.
     pub fn refresh_one(&self, a: &Ciphertext, options: RefreshOptions<'_>) -> Result<Ciphertext> {
+        if self.exact_refresh().is_some() {
+            let mut list = self.refresh_list(std::slice::from_ref(a), options)?;
+            return Ok(list.pop().expect("as many as went in"));
+        }
         self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_one(a, options)
     }
 

@@ -21,6 +21,12 @@ impl PreciseRefreshPlan {
         self.price() * CostModel::transform_milliseconds(self.context().rlwe().ring()) / 1000.0
     }
 
+    /// Bits of the modulus that the products of a refreshed ciphertext may drop before it is refreshed again.
+    pub fn output_bits(&self) -> f64 {
+        let [top, base] = [self.context().top_level(), self.context().base_level()];
+        self.context().rlwe().log2_modulus(top) - self.context().rlwe().log2_modulus(base)
+    }
+
     /// The plan in words: precision by pass, levels, security, keys, and the stages of a pass.
     pub fn explain(&self) -> String {
         let (spec, params) = (self.spec(), self.context().rlwe().params());

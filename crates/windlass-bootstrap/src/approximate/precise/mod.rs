@@ -20,6 +20,7 @@
 //! The derivation is in `docs/design/0036-more-bits-than-one-pass.md`.
 
 mod bound;
+mod file;
 mod keys;
 mod listing;
 mod plan;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::ckks::CkksContext;
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext};
 
 use super::bound::{Bounds, PassBits};
 use super::spec::PreciseRefreshSpec;
@@ -85,6 +85,18 @@ impl PreciseRefreshPlan {
         self.bits().last().map_or(0.0, |bits| bits.mean)
     }
 
+    /// Bits of the modulus that products may still drop of a ciphertext before it can no longer be refreshed.
+    #[doc(hidden)]
+    pub fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
+        ct.headroom_bits()
+    }
+
+    /// Whether a refresh accepts a ciphertext of its context: its levels and the bound on its values.
+    #[doc(hidden)]
+    pub fn accepts(&self, ct: &Ciphertext) -> bool {
+        self.headroom_bits(ct) >= 0.0 && bound_of(ct) <= self.most()
+    }
+
     pub(super) fn bounds(&self) -> &Bounds {
         &self.bounds
     }
@@ -93,4 +105,9 @@ impl PreciseRefreshPlan {
     pub(super) fn level_of(&self, pass: usize) -> usize {
         self.pass.context().base_level() + self.spec.passes - pass
     }
+}
+
+/// The bound on all slots of a ciphertext: those beside the entries too.
+pub(super) fn bound_of(ct: &Ciphertext) -> f64 {
+    ct.magnitude().max(ct.rest_magnitude())
 }

@@ -11,7 +11,8 @@ use super::spec::{MOST_PASSES, PASS_BITS, PreciseRefreshSpec};
 pub struct PreciseRefreshRequirements {
     /// The minimum number of slots of a ciphertext. The plan is for all slots of its ring.
     pub slots: usize,
-    /// The stated deviation of a slot is at most 2^−precision_bits, for numbers of absolute value 1.
+    /// The stated deviation of a slot is at most 2^−precision_bits, for numbers of absolute value 1. A pass gives 27
+    /// bits at most. If two passes just miss what is asked for, three are planned, which take half as long again.
     pub precision_bits: f64,
     /// Products in sequence between two refreshes.
     pub depth: usize,

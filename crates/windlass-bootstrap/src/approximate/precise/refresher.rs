@@ -11,8 +11,9 @@ use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::Refresh;
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
 
-use super::plan::PreciseRefreshPlan;
-use crate::approximate::{RefreshKeys, RefreshStep, Refresher};
+use super::plan::{PreciseRefreshPlan, bound_of};
+use crate::approximate::{RefreshKeys, RefreshStep, Refresher, Rounds};
+use crate::progress::Progress;
 
 /// Refreshes CKKS ciphertexts by several passes.
 pub struct PreciseRefresher {
@@ -20,9 +21,6 @@ pub struct PreciseRefresher {
     engine: Engine,
     pass: Refresher,
 }
-
-/// Called after each step with the number of its pass; says whether to continue.
-type Observer<'a> = dyn FnMut(usize, RefreshStep) -> ControlFlow<()> + 'a;
 
 impl PreciseRefresher {
     /// Checks the keys and prepares the constants of the maps. The engine is that of the ciphertexts; it has
@@ -72,7 +70,11 @@ impl PreciseRefresher {
     ///
     /// # Errors
     /// As there; [`Error::Cancelled`] if it was stopped before the last step of the last pass.
-    pub fn refresh_with(&self, ct: &Ciphertext, observe: &mut Observer<'_>) -> Result<Ciphertext> {
+    pub fn refresh_with(
+        &self,
+        ct: &Ciphertext,
+        observe: &mut dyn FnMut(usize, RefreshStep) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
         self.check(ct)?;
         let x = self.engine.lower(ct, self.plan.context().base_level())?;
         let mut y: Option<Ciphertext> = None;
@@ -100,13 +102,30 @@ impl PreciseRefresher {
         }
     }
 
+    /// [`Self::refresh`] for each message of a list, one after the other. `observe` is called before each stage of
+    /// each pass, and once after the last ([`Progress`]). `Break` stops before the stage.
+    ///
+    /// # Errors
+    /// Those of [`Self::check`], before any work, if it is true of any ciphertext of the list;
+    /// [`Error::Cancelled`] if the observer breaks; those of [`Self::refresh`].
+    pub fn refresh_list(
+        &self,
+        list: &[Ciphertext],
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
+        list.iter().try_for_each(|ct| self.check(ct))?;
+        let rounds = Rounds { plan: self.plan.pass(), passes: self.plan.spec().passes };
+        let mut tell = |progress: &Progress, _: &Ciphertext| observe(progress);
+        rounds.run(list, &mut tell, |ct, told| Ok(vec![self.refresh_with(ct, told)?]))
+    }
+
     /// `y + C·z` for the refresh z of what is left, x − y.
     fn pass(
         &self,
         pass: usize,
         x: &Ciphertext,
         y: Option<&Ciphertext>,
-        observe: &mut Observer<'_>,
+        observe: &mut dyn FnMut(usize, RefreshStep) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
         let plan = &*self.plan;
         let left = self.left(pass, x, y)?;
@@ -154,21 +173,16 @@ impl PreciseRefresher {
     }
 }
 
-/// The bound on all slots of a ciphertext: those beside the entries too.
-fn bound_of(ct: &Ciphertext) -> f64 {
-    ct.magnitude().max(ct.rest_magnitude())
-}
-
 impl Refresh<Ciphertext> for PreciseRefresher {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         PreciseRefresher::refresh(self, ct)
     }
 
     fn headroom_bits(&self, ct: &Ciphertext) -> f64 {
-        ct.headroom_bits()
+        self.plan.headroom_bits(ct)
     }
 
     fn accepts(&self, ct: &Ciphertext) -> bool {
-        self.check(ct).is_ok()
+        self.plan.accepts(ct)
     }
 }

@@ -116,6 +116,8 @@ impl Engine {
 
     /// As [`Self::add_plain`] for values of more bits than doubles have.
     ///
+    /// Cost: that of two encodings, and of n·log2 n operations on numbers of two doubles.
+    ///
     /// # Errors
     /// As there.
     pub fn add_wide(&self, a: &Ciphertext, values: &[WideComplex]) -> Result<Ciphertext> {
@@ -131,6 +133,8 @@ impl Engine {
     }
 
     /// As [`Self::multiply_plain`] for values of more bits than doubles have.
+    ///
+    /// Cost: as [`Self::add_wide`], and a product with a constant.
     ///
     /// # Errors
     /// As there.

@@ -148,6 +148,8 @@ impl Encryptor {
     /// As [`Self::encrypt_bounded`] for values of more bits than doubles have, on contexts with scales of more
     /// than 53 bits. [`Decryptor::decrypt_wide`] reads them.
     ///
+    /// Cost: two encodings instead of one, and n·log2 n operations on numbers of two doubles.
+    ///
     /// # Errors
     /// As there.
     pub fn encrypt_wide(&self, values: &[WideComplex], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
@@ -222,6 +224,8 @@ impl Decryptor {
 
     /// As [`Self::encrypt`] for values of more bits than doubles have.
     ///
+    /// Cost: as [`Encryptor::encrypt_wide`].
+    ///
     /// # Errors
     /// As there.
     pub fn encrypt_wide(
@@ -269,6 +273,9 @@ impl Decryptor {
     }
 
     /// As [`Self::decrypt`], to some 90 bits of the largest slot.
+    ///
+    /// Cost: three transforms over the primes of the ciphertext instead of one, and n·log2 n operations on
+    /// numbers of two doubles.
     ///
     /// **Warning.** The errors depend on the secret key, as there.
     ///
@@ -371,8 +378,10 @@ impl Decryptor {
     fn check_size(&self, ct: &Ciphertext, all: &[f64], own: &[f64]) -> Result<()> {
         let known = &ct.info.magnitude;
         let whole = [known.largest(); 2];
+        // At scales of more than 53 bits errors are smaller than those of the transforms here.
+        let of_transforms = known.largest() * TRANSFORMS;
         let squares = |(coefficients, [entry, beside], error): (&[f64], [f64; 2], f64)| {
-            let [entry, beside] = [entry, beside].map(|bound| (bound + error).max(f64::MIN_POSITIVE));
+            let [entry, beside] = [entry, beside].map(|bound| (bound + error + of_transforms).max(f64::MIN_POSITIVE));
             let mut slots = self.context.embedding().to_slots(coefficients);
             let stated = (0..slots.len()).map(|j| if j < known.count() { entry } else { beside });
             // A square that leaves the doubles is infinite, and refused.
@@ -399,8 +408,10 @@ fn own_of<T: Copy + Zeroize>(ct: &Ciphertext, all: &[T]) -> Zeroizing<Vec<T>> {
     Zeroizing::new(all.iter().step_by(gap).copied().collect())
 }
 
-/// Whether the square of a slot over its bound is one that the bound allows. Transforms in double
-/// precision are off by less than 2^−40 of the largest slot.
+/// Transforms in double precision are off by less than this share of the largest slot.
+const TRANSFORMS: f64 = 1.0 / (1u64 << 40) as f64;
+
+/// Whether the square of a slot over its bound is one that the bound allows.
 fn is_within(square: f64) -> bool {
     square.sqrt() <= 1.0 + 2f64.powi(-40)
 }

@@ -172,13 +172,14 @@ impl CkksContext {
     ///
     /// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
     fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
-        let largest = coefficients.iter().fold(0.0f64, |most, a| most.max(a.abs()));
-        self.rounded_below(coefficients, largest, basis)
+        let integers: Zeroizing<Vec<f64>> = Zeroizing::new(coefficients.iter().map(|a| a.round_ties_even()).collect());
+        let largest = integers.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        self.of_integers(&integers, largest, basis)
     }
 
-    /// As [`Self::rounded`], for coefficients of at most `largest`: of them no time or memory access depends on
-    /// anything else.
-    fn rounded_below(&self, coefficients: &[f64], largest: f64, basis: &Basis) -> Poly<Eval> {
+    /// The ring element with these integers of at most `largest` as coefficients of a subring: of them no time or
+    /// memory access depends on anything else.
+    fn of_integers(&self, coefficients: &[f64], largest: f64, basis: &Basis) -> Poly<Eval> {
         let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
         let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
         let (ring, mut word) = (self.rlwe().ring(), Zeroizing::new(vec![0i64; n]));
@@ -186,7 +187,7 @@ impl CkksContext {
         let mut sum: Option<Poly<Coeff>> = None;
         for k in (0..=highest).rev() {
             for (place, a) in word.iter_mut().step_by(gap).zip(coefficients) {
-                *place = nth_word(a.round_ties_even(), k);
+                *place = nth_word(*a, k);
             }
             let mut poly = Poly::from_signed(ring, basis, &word);
             if let Some(mut upper) = sum.take() {
@@ -222,10 +223,10 @@ impl CkksContext {
     pub(crate) fn centred_wide(&self, phase: &Poly<Eval>, bits: f64) -> Zeroizing<Vec<Wide>> {
         let high = self.centred(phase, bits);
         let mut left = phase.clone();
-        let mut taken = self.rounded_below(&high, (bits + 1.0).exp2(), phase.basis());
+        // They are integers: a double above 2^53 is one, and below that none is off.
+        let mut taken = self.of_integers(&high, (bits + 1.0).exp2(), phase.basis());
         left.sub_assign(&taken);
         taken.zeroize();
-        // A double above 2^53 is an integer, and below that none is off.
         let low = self.centred(&left, (bits - CENTRED_BITS).max(1.0));
         left.zeroize();
         Zeroizing::new(high.iter().zip(low.iter()).map(|(&high, &low)| Wide::sum(high, low)).collect())

@@ -28,6 +28,8 @@ pub struct Engine {
     pub(super) keys: Arc<EvaluationKeys>,
     pub(super) refresher: Option<Refresher<Ciphertext>>,
     pub(super) events: Arc<EventCounter>,
+    /// The highest level of ciphertexts.
+    pub(super) top: usize,
 }
 
 /// A plaintext modulo p^exponent prepared for multiplication: its values over the primes of all
@@ -87,7 +89,15 @@ impl Engine {
         context.params().check_plaintext_prime(slot_ring.prime())?;
         let rules = Arc::new(NoiseRules::new(context.params(), slot_ring.prime(), slot_ring.modulus().exponent()));
         let (slot_ring, events) = (Arc::clone(slot_ring), Arc::default());
-        Ok(Self { context, slot_ring, scheme, rules, keys, refresher: None, events })
+        let top = context.top_level();
+        Ok(Self { context, slot_ring, scheme, rules, keys, refresher: None, events, top })
+    }
+
+    /// The same engine for ciphertexts up to a level: the levels above are those of a refresh. Constants are
+    /// prepared for these levels alone.
+    #[doc(hidden)]
+    pub fn below(self, top: usize) -> Self {
+        Self { top, ..self }
     }
 
     /// The context of keys and ciphertexts.
@@ -110,6 +120,18 @@ impl Engine {
     /// [`RandomEvents::union_bound`].
     pub fn random_events(&self) -> RandomEvents {
         self.events.events()
+    }
+
+    /// Counts random events of what runs on this engine without being one of its operations.
+    #[doc(hidden)]
+    pub fn count_events(&self, events: RandomEvents) {
+        self.events.add(events);
+    }
+
+    /// The same keys and the same count of random events for the other scheme, without refreshes.
+    #[doc(hidden)]
+    pub fn to_scheme(&self, scheme: Scheme) -> Self {
+        Self { scheme, refresher: None, ..self.clone() }
     }
 
     /// BGV or BFV.

@@ -23,7 +23,7 @@ impl Evaluator for Engine {
     }
 
     fn top_level(&self) -> usize {
-        self.context.top_level()
+        self.top
     }
 
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Constant> {

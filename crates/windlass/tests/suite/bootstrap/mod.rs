@@ -16,6 +16,7 @@ mod packed;
 mod refusals;
 mod spare_primes;
 mod table;
+pub mod through_ckks;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

@@ -13,6 +13,7 @@ mod large;
 mod linear;
 mod norms;
 mod polynomial;
+pub mod precise;
 mod refresh;
 mod refreshing;
 mod refusals;
