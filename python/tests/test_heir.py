@@ -55,6 +55,7 @@ CASES: dict[str, tuple[list[np.ndarray], Callable[..., Any]]] = {
     "layer_generic": ([reals(4)], lambda x: MATRIX @ x + BIAS),
     "layer_openfhe": ([reals(4)], lambda x: MATRIX @ x + BIAS),
     "polynomial": ([reals(8)], lambda x: x**3 - 2 * x + 1),
+    "powers": ([reals(8), reals(8)], lambda x, y: x**8 + x**4 + x**2 + y),
     "squares": ([integers(4), integers(4)], lambda x, y: x * x - y * y),
     "squares_locations": ([integers(4), integers(4)], lambda x, y: x * x - y * y),
     "iterated": ([reals(8)], iterated),
@@ -699,7 +700,7 @@ def test_damaged_texts_end_in_errors_of_ours(name: str) -> None:
 
 def test_only_texts_are_loaded() -> None:
     with pytest.raises(wl.DTypeError, match="a program is a str, not bytes"):
-        wl.heir.load(b"module {}")  # type: ignore[arg-type]
+        wl.heir.load(b"module {}")  # type: ignore[call-overload]
 
 
 # HEIR's Python frontend.

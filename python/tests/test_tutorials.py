@@ -96,7 +96,7 @@ def test_the_readme_stays_short() -> None:
 
 GUIDES = [
     ROOT / "docs" / "how-to" / f"{name}.md"
-    for name in ["bootstrapping", "functions", "linear-maps", "trace", "training"]
+    for name in ["bootstrapping", "explicit-steps", "functions", "linear-maps", "trace", "training"]
 ]
 PAGES_WITH_PROGRAMS = [*sorted(TUTORIALS.glob("*.md")), *GUIDES]
 

@@ -3,6 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use windlass::error::ExplicitError;
 use windlass::needs::Products;
 use windlass::rlwe::RlweError;
 use windlass::wire::WireError;
@@ -32,7 +33,7 @@ pub fn plain(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
 }
 
 /// Words of the library's messages, and what a reader of Python has for them.
-const WORDS: [(&str, &str); 34] = [
+const WORDS: [(&str, &str); 36] = [
     ("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)"),
     (
         "give the plan of context.bootstrapping(), or of context.refresh() for CKKS, to context.generate_keys",
@@ -104,6 +105,8 @@ const WORDS: [(&str, &str); 34] = [
         "name a circuit that needs it in generate_keys (element ",
     ),
     (", level, &mut rng)", ")"),
+    (" in evaluation_keys", " in ExplicitContext.generate_keys"),
+    ("by with_scale_tolerance", "by generate_keys(scale_tolerance=...)"),
 ];
 
 /// The words of a message as they are in Python.
@@ -198,6 +201,7 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
         Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
         Error::Wire(error) => raise_wire(py, &error),
         Error::Bootstrap(_) => plain(py, "BootstrapError", message),
+        Error::Explicit(error) => raise_explicit(py, &error, message),
         Error::NotIntegers { .. } => plain(py, "NotIntegers", message),
         Error::Ring(_) | Error::Rlwe(_) | Error::OutOfRange(_) | Error::SlotCount { .. } => {
             plain(py, "ParameterError", message)
@@ -240,6 +244,21 @@ pub fn of_file(py: Python<'_>, error: PyErr, path: &std::path::Path) -> PyErr {
         Ok(PyErr::from_value(own))
     };
     named().unwrap_or_else(|other| other)
+}
+
+/// The exception for an operation with explicit steps that was refused.
+fn raise_explicit(py: Python<'_>, error: &ExplicitError, message: String) -> PyErr {
+    match error {
+        ExplicitError::NoRoom { needed_bits, left_bits, .. } => exception(py, "CapacityExhausted", message, |data| {
+            data.set_item("needed_bits", *needed_bits)?;
+            data.set_item("left_bits", *left_bits)
+        }),
+        ExplicitError::NoStep { .. } => plain(py, "CapacityExhausted", message),
+        ExplicitError::MissingRelinearisationKey => plain(py, "MissingRelinearisationKey", message),
+        ExplicitError::MissingRotationKey { .. } => plain(py, "MissingGaloisKey", message),
+        ExplicitError::OtherEncoding { .. } => plain(py, "DTypeError", message),
+        _ => plain(py, "ParameterError", message),
+    }
 }
 
 /// The exception for bytes or a file that were refused.

@@ -17,6 +17,7 @@ mod context;
 mod either;
 mod elementwise;
 mod error;
+mod explicit;
 mod for_circuits;
 mod function_recipe;
 mod functions;
@@ -68,6 +69,10 @@ mod _windlass {
     use super::circuit::PyCircuit;
     #[pymodule_export]
     use super::client::{PyClient, PyEncryptor};
+    #[pymodule_export]
+    use super::explicit::{
+        PyExplicitCiphertext, PyExplicitClient, PyExplicitContext, PyExplicitPlaintext, PyExplicitServer,
+    };
     #[pymodule_export]
     use super::matrix::PyLinear;
     #[pymodule_export]

@@ -4,6 +4,7 @@
 pub mod context;
 pub mod error;
 pub mod evaluation;
+mod given;
 pub mod key_id;
 pub mod keys;
 pub mod levels;
@@ -20,6 +21,7 @@ pub mod switching;
 pub use context::Context;
 pub use error::RlweError;
 pub use evaluation::{EvaluationKeys, KeyStrategy};
+pub use given::GivenPrimes;
 pub use key_id::{KeyId, OtherKeyPair, check_same_keys};
 pub use keys::{PublicKey, SecretKey};
 pub use levels::Levels;

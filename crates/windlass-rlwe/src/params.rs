@@ -138,18 +138,29 @@ impl RlweParams {
         } else {
             Gadget::with_spare(q_primes.len(), spec.digits, spare)
         };
+        Self::checked(shape, [q_primes, special_primes], spare, (gadget, by_size), (spec.secret, &spec.assurance))
+    }
+
+    /// The set of these primes of Q, `spare` spare ones first, and of P, if it is secure and P exceeds
+    /// every digit.
+    pub(crate) fn checked(
+        shape: Arc<Shape>,
+        [q_primes, special_primes]: [Vec<Modulus>; 2],
+        spare: usize,
+        (gadget, by_size): (Gadget, bool),
+        (secret, assurance): (SecretDistribution, &Assurance),
+    ) -> Result<Self, RlweError> {
         let log2_digit = log2_largest(&q_primes, gadget.groups());
         let log2_p = log2_product(&special_primes);
         if log2_p < log2_digit {
             let digits = gadget.groups().len();
             return Err(RlweError::SpecialModulusTooSmall { log2_p, log2_digit, digits });
         }
-        let security = check_security(shape.n(), log2_product(&q_primes) + log2_p, spec)?;
-        let id = identify(&shape, (&q_primes, spare), &special_primes, (&gadget, by_size), spec.secret);
-        let (secret, assurance) = (spec.secret, spec.assurance.clone());
+        let security = check_security(shape.n(), log2_product(&q_primes) + log2_p, (secret, assurance))?;
+        let id = identify(&shape, (&q_primes, spare), &special_primes, (&gadget, by_size), secret);
         let levels = Levels::new(&q_primes, spare);
         let special = Arc::new(Special::new(&special_primes, &q_primes, &gadget, &levels));
-        let levels = Arc::new(levels);
+        let (levels, assurance) = (Arc::new(levels), assurance.clone());
         Ok(Self { shape, q_primes, special_primes, levels, special, spare, gadget, secret, security, assurance, id })
     }
 
@@ -312,10 +323,14 @@ fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), OutOfRange> {
     for (what, list) in sizes {
         list.iter().try_for_each(|&bits| size.check(what, bits))?;
     }
-    if let SecretDistribution::Sparse { weight } = spec.secret {
-        Limits::between(1, n).check("the weight of the sparse secret", weight)?;
+    check_weight(spec.secret, n)
+}
+
+pub(crate) fn check_weight(secret: SecretDistribution, n: usize) -> Result<(), OutOfRange> {
+    match secret {
+        SecretDistribution::Sparse { weight } => Limits::between(1, n).check("the weight of the sparse secret", weight),
+        SecretDistribution::Ternary => Ok(()),
     }
-    Ok(())
 }
 
 /// One prime for each wanted size, none of them in `taken`, which grows by them.
@@ -336,8 +351,12 @@ fn choose_primes(order: u64, sizes: &[u32], taken: &mut Vec<u64>) -> Result<Vec<
     Ok(chosen.into_iter().flatten().collect())
 }
 
-fn check_security(n: usize, log2_qp: f64, spec: &RlweSpec) -> Result<SecurityEstimate, RlweError> {
-    match &spec.assurance {
+fn check_security(
+    n: usize,
+    log2_qp: f64,
+    (secret, assurance): (SecretDistribution, &Assurance),
+) -> Result<SecurityEstimate, RlweError> {
+    match assurance {
         Assurance::Secure => {}
         Assurance::Insecure { name } if !name.starts_with("insecure") => {
             return Err(RlweError::MisleadingName { name: name.clone(), prefix: "insecure" });
@@ -345,12 +364,12 @@ fn check_security(n: usize, log2_qp: f64, spec: &RlweSpec) -> Result<SecurityEst
         Assurance::Paper { name } if !name.starts_with("paper") => {
             return Err(RlweError::MisleadingName { name: name.clone(), prefix: "paper" });
         }
-        _ => return Ok(security::indicative_security_bits(n, log2_qp, spec.secret)),
+        _ => return Ok(security::indicative_security_bits(n, log2_qp, secret)),
     }
-    let estimate = security::security_bits(n, log2_qp, spec.secret)?;
+    let estimate = security::security_bits(n, log2_qp, secret)?;
     let required = RlweParams::REQUIRED_SECURITY;
     if estimate.bits < required {
-        let max_log2_qp = security::max_log2_qp(n, required, spec.secret).unwrap_or(0.0);
+        let max_log2_qp = security::max_log2_qp(n, required, secret).unwrap_or(0.0);
         return Err(RlweError::Insecure { bits: estimate.bits, required, n, log2_qp, max_log2_qp });
     }
     Ok(estimate)

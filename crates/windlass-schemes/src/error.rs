@@ -1,6 +1,7 @@
 //! The errors of the whole library. Each message names the cause and a remedy.
 
 mod bootstrap;
+mod explicit;
 mod kind;
 mod number;
 mod wire;
@@ -11,6 +12,7 @@ use windlass_ring::slots::Hypercube;
 use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
 
 pub use bootstrap::BootstrapError;
+pub use explicit::ExplicitError;
 pub use kind::Kind;
 #[doc(hidden)]
 pub use number::short;
@@ -315,6 +317,9 @@ pub enum Error {
     /// A bootstrapping was refused.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
+    /// An operation with explicit steps was refused.
+    #[error(transparent)]
+    Explicit(#[from] ExplicitError),
 }
 
 impl From<RlweError> for Error {

@@ -8,6 +8,7 @@
 HEIR itself is needed only to compile (``pip install windlass[heir]``).
 """
 
+from windlass.heir._as_written import WrittenProgram
 from windlass.heir.backend import Backend, CompiledFunction
 from windlass.heir.programs import Port, Program, ProgramClient, ProgramServer, load
 
@@ -18,5 +19,6 @@ __all__ = [
     "Program",
     "ProgramClient",
     "ProgramServer",
+    "WrittenProgram",
     "load",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,9 @@ from windlass.heir._layout import ciphertexts_of, input_slots, result_places, ze
 from windlass.heir._parser import parse
 from windlass.heir._rules import Machine, fits
 from windlass.heir._trace import Node, Slots, Trace
+
+if TYPE_CHECKING:
+    from windlass.heir._as_written import WrittenProgram
 
 _Progress = bool | Callable[[int, int], object] | None
 
@@ -568,6 +571,7 @@ class ProgramServer:
         return f"<windlass.heir.ProgramServer of {self.program.name}>"
 
 
+@overload
 def load(
     text: str,
     *,
@@ -577,6 +581,32 @@ def load(
     slots: int | None = None,
     context: Context | None = None,
     max_keys: int | None = None,
+    run: Literal["as meant"] = "as meant",
+) -> Program: ...
+@overload
+def load(
+    text: str,
+    *,
+    function: str | None = None,
+    plain: Mapping[int, ArrayLike] | None = None,
+    bound: float | Sequence[float] = 1.0,
+    slots: int | None = None,
+    run: Literal["as written"],
+    scale_tolerance: float | None = None,
+    insecure: bool = False,
+) -> WrittenProgram: ...
+def load(
+    text: str,
+    *,
+    function: str | None = None,
+    plain: Mapping[int, ArrayLike] | None = None,
+    bound: float | Sequence[float] = 1.0,
+    slots: int | None = None,
+    context: Context | None = None,
+    max_keys: int | None = None,
+    run: Literal["as meant", "as written"] = "as meant",
+    scale_tolerance: float | None = None,
+    insecure: bool = False,
 ) -> Program:
     """Read, check and plan a program that HEIR compiled to CKKS, BGV or BFV.
 
@@ -584,9 +614,10 @@ def load(
     ``--mlir-print-op-generic``. It is data: reading it runs no code, and its size, its depth and
     what it computes are limited.
 
-    **Warning.** The program runs *as meant*: it computes the same numbers, but Windlass chooses the
-    parameters and how linear maps are computed. Moduli, levels and scales that the text states are
-    not used.
+    **Warning.** By default the program runs *as meant*: it computes the same numbers, but Windlass
+    chooses the parameters and how linear maps are computed. Moduli, levels and scales that the text
+    states are not used. With ``run="as written"`` they are, and so is every relinearisation,
+    rescaling and reduction of levels.
 
     Parameters
     ----------
@@ -606,6 +637,14 @@ def load(
     max_keys : int, optional
         The largest number of Galois keys for one matrix. Matrices share keys, so a program with
         many matrices needs far fewer keys then.
+    run : {"as meant", "as written"}
+        As written, CKKS and BGV only: with the parameters and operations of the text, on an
+        :class:`ExplicitContext`. ``context`` and ``max_keys`` do not apply then.
+    scale_tolerance : float, optional
+        As written, CKKS: the relative difference of scales that a sum may have, 2^-20 by default.
+        It is counted in the bounds on errors.
+    insecure : bool
+        As written: whether the parameters of the text may have less than 128 bits of security.
 
     Returns
     -------
@@ -632,6 +671,22 @@ def load(
     """
     if not isinstance(text, str):
         raise DTypeError(f"a program is a str, not {type(text).__name__}")
+    if run == "as written":
+        from windlass.heir._as_written import WrittenProgram
+
+        if context is not None or max_keys is not None:
+            raise ParameterError("context and max_keys do not apply to a program run as written")
+        return WrittenProgram(
+            text,
+            function=function,
+            plain={} if plain is None else plain,
+            bound=bound,
+            slots=slots,
+            scale_tolerance=scale_tolerance,
+            insecure=insecure,
+        )
+    if run != "as meant":
+        raise ParameterError(f'run is "as meant" or "as written", not {run!r}')
     return Program(
         text,
         function=function,

@@ -5,6 +5,7 @@ pub mod clear;
 pub mod client;
 mod depth;
 pub mod engine;
+pub mod explicit;
 pub mod pairs;
 mod parts;
 mod refresh;

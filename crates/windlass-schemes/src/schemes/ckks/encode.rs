@@ -1,8 +1,10 @@
 //! Encoding: from slots to ring elements and back.
 
+use std::sync::Arc;
+
 use num_complex::Complex64;
 use windlass_ring::kernels::Modulus;
-use windlass_ring::{Basis, Coeff, Eval, Poly, Values, rns};
+use windlass_ring::{Basis, Coeff, Eval, Poly, Ring, Values, rns};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::context::CkksContext;
@@ -15,7 +17,7 @@ const WORD_BITS: u32 = 60;
 
 /// log2 of the largest phase: what is below 2^960 stays below 2^1024, where doubles end, modulo a
 /// prime more than it needs, and in sums of 2^16 slots.
-const MOST_BITS: f64 = 960.0;
+pub(crate) const MOST_BITS: f64 = 960.0;
 
 /// As many words as that takes.
 const MOST_WORDS: i32 = 17;
@@ -52,6 +54,31 @@ pub(super) fn period(values: &[Complex64]) -> usize {
         period /= 2;
     }
     period
+}
+
+/// The ring element whose coefficients, in steps of n over their number, are the integers nearest to
+/// numbers of at most `largest`, below 2^1020. No time or memory access depends on anything else.
+///
+/// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
+pub(crate) fn ring_element(ring: &Arc<Ring>, basis: &Basis, coefficients: &[f64], largest: f64) -> Poly<Eval> {
+    let (n, gap) = (ring.n(), ring.n() / coefficients.len());
+    let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
+    let mut word = Zeroizing::new(vec![0i64; n]);
+    // By Horner's rule from the highest word down.
+    let mut sum: Option<Poly<Coeff>> = None;
+    for k in (0..=highest).rev() {
+        for (place, a) in word.iter_mut().step_by(gap).zip(coefficients) {
+            *place = nth_word(a.round_ties_even(), k);
+        }
+        let mut poly = Poly::from_signed(ring, basis, &word);
+        if let Some(mut upper) = sum.take() {
+            upper.mul_scalar_assign(|q| q.reduce(1 << WORD_BITS));
+            poly.add_assign(&upper);
+            upper.zeroize();
+        }
+        sum = Some(poly);
+    }
+    sum.expect("there is a lowest word").into_eval()
 }
 
 impl CkksContext {
@@ -172,32 +199,8 @@ impl CkksContext {
     ///
     /// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
     fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
-        let integers: Zeroizing<Vec<f64>> = Zeroizing::new(coefficients.iter().map(|a| a.round_ties_even()).collect());
-        let largest = integers.iter().fold(0.0f64, |most, a| most.max(a.abs()));
-        self.of_integers(&integers, largest, basis)
-    }
-
-    /// The ring element with these integers of at most `largest` as coefficients of a subring: of them no time or
-    /// memory access depends on anything else.
-    fn of_integers(&self, coefficients: &[f64], largest: f64, basis: &Basis) -> Poly<Eval> {
-        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
-        let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
-        let (ring, mut word) = (self.rlwe().ring(), Zeroizing::new(vec![0i64; n]));
-        // By Horner's rule from the highest word down.
-        let mut sum: Option<Poly<Coeff>> = None;
-        for k in (0..=highest).rev() {
-            for (place, a) in word.iter_mut().step_by(gap).zip(coefficients) {
-                *place = nth_word(*a, k);
-            }
-            let mut poly = Poly::from_signed(ring, basis, &word);
-            if let Some(mut upper) = sum.take() {
-                upper.mul_scalar_assign(|q| q.reduce(1 << WORD_BITS));
-                poly.add_assign(&upper);
-                upper.zeroize();
-            }
-            sum = Some(poly);
-        }
-        sum.expect("there is a lowest word").into_eval()
+        let largest = coefficients.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        ring_element(self.rlwe().ring(), basis, coefficients, largest)
     }
 
     /// All n coefficients of a phase below 2^bits in absolute value, centred. Time and memory
@@ -224,7 +227,7 @@ impl CkksContext {
         let high = self.centred(phase, bits);
         let mut left = phase.clone();
         // They are integers: a double above 2^53 is one, and below that none is off.
-        let mut taken = self.of_integers(&high, (bits + 1.0).exp2(), phase.basis());
+        let mut taken = ring_element(self.rlwe().ring(), phase.basis(), &high, (bits + 1.0).exp2());
         left.sub_assign(&taken);
         taken.zeroize();
         let low = self.centred(&left, (bits - CENTRED_BITS).max(1.0));

@@ -41,6 +41,8 @@ pub use ciphertext::Ciphertext;
 pub use ciphertext::{FiledInfo, states_most};
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::CkksContext;
+pub(crate) use embedding::Embedding;
+pub(crate) use encode::{MOST_BITS, ring_element};
 pub use engine::Engine;
 #[doc(hidden)]
 pub use evaluation::{RealArithmetic, evaluated};

@@ -1,0 +1,370 @@
+"""Programs run as written: every relinearisation, rescaling and level of the text, one to one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from windlass._windlass import (
+    Context,
+    ExplicitCiphertext,
+    ExplicitClient,
+    ExplicitContext,
+    ExplicitPlaintext,
+    ExplicitServer,
+)
+from windlass.errors import ParameterError, ProgramError, ShapeError, WindlassError
+from windlass.heir._check import all_operations
+from windlass.heir._entry import Entry, _body, _number
+from windlass.heir._interpreter import Interpreter
+from windlass.heir._ir import Function
+from windlass.heir._rules import Machine
+from windlass.heir._trace import Trace
+from windlass.heir._written_operations import Plain, Step, WrittenTrace, place_of, run_as_written
+from windlass.heir.programs import Program, ProgramClient, ProgramServer, _bounds
+
+_TOLERANCE = 2.0**-20
+"""The relative difference of scales that a program may add, unless a caller says otherwise."""
+
+
+# The parameters of the text.
+
+
+def _list(body: str, name: str) -> list[int]:
+    found = re.search(rf"\b{name}=\[([0-9,]*)\]", body)
+    return [] if found is None else [int(x) for x in found[1].split(",") if x]
+
+
+class WrittenProgram(Program):
+    """A program that runs *as written*.
+
+    Made by :func:`load` with ``run="as written"``: the moduli, levels, scales, relinearisations and
+    rescalings are those of the text. It stays in one process: it has no pickles.
+
+    Attributes
+    ----------
+    context : ExplicitContext
+        With the chain of moduli of the text.
+
+    """
+
+    context: ExplicitContext  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        function: str | None,
+        plain: Mapping[int, ArrayLike],
+        bound: float | Sequence[float],
+        slots: int | None,
+        scale_tolerance: float | None,
+        insecure: bool,
+    ) -> None:
+        self._tolerance = _TOLERANCE if scale_tolerance is None else scale_tolerance
+        self._insecure = insecure
+        super().__init__(
+            text,
+            function=function,
+            plain=plain,
+            bound=bound,
+            slots=slots,
+            context=None,
+            max_keys=None,
+        )
+
+    def _plan(
+        self,
+        interpreter: Interpreter,
+        entry: Entry,
+        plain: Mapping[int, ArrayLike],
+        bound: float | Sequence[float],
+        context: Context | None,
+    ) -> None:
+        run_as_written(interpreter)
+        self._checker = interpreter.checker
+        self.context = self._explicit_context()
+        trace = WrittenTrace(self.slots, self._setting.modulus is not None)
+        ports, arguments = self._read_inputs(interpreter, entry, plain, trace)
+        self.inputs = tuple(ports)
+        self.bounds = _bounds(bound, len(ports))
+        self._inputs = [step for step in trace.nodes if isinstance(step, Step)]
+        self._scales = [self._place_input(entry, step) for step in self._inputs]
+        results = interpreter.run(Machine(trace, client=False), self.name, arguments)
+        self._outputs, _ = self._wanted(interpreter, entry, results)
+        self.outputs = tuple(port for port, _, _ in self._outputs)
+        wanted = {node.number for _, nodes, _ in self._outputs for node in nodes}
+        self._steps = _used(trace, wanted)
+        self.rotations: tuple[int, ...] = tuple(
+            sorted({step.payload for step in self._steps if step.method == "rotate"})
+        )
+        self.products = max(self._products().values(), default=0)
+        self.depth = max((step.level for step in self._inputs), default=0) - min(
+            (
+                node.level
+                for _, nodes, _ in self._outputs
+                for node in nodes
+                if isinstance(node, Step)
+            ),
+            default=0,
+        )
+
+    def _explicit_context(self) -> ExplicitContext:
+        module = self._checker.module
+        if self.scheme == "BFV":
+            message = "a program of BFV cannot run as written: leave out run="
+            raise self._checker.error(message, 0)
+        body = _body(module, f"{self.scheme.lower()}.schemeParam")
+        log_n, moduli, special = _number(body, "logN"), _list(body, "Q"), _list(body, "P")
+        if log_n is None or not 4 <= log_n <= 17 or not moduli or not special:
+            message = f"the module names no logN, Q and P in {self.scheme.lower()}.schemeParam"
+            raise self._checker.error(message, 0)
+        self._scale_bits = _number(body, "logDefaultScale") or self._setting.scale_bits
+        n, insecure = 2**log_n, self._insecure
+        if self.scheme == "CKKS":
+            return ExplicitContext.ckks(n, moduli, special=special, insecure=insecure)
+        modulus = self._setting.modulus
+        assert modulus is not None
+        return ExplicitContext.bgv(n, moduli, special=special, modulus=modulus, insecure=insecure)
+
+    def _place_input(self, entry: Entry, step: Step) -> float | int:
+        """Set the level of an input; returns its scale."""
+        index = self.inputs[step.payload.argument].index if self.inputs else 0
+        level, scale = _encoding(entry.encrypts.get(index))
+        step.level = self.context.top_level if level is None else level
+        if step.level > self.context.top_level:
+            message = f"argument {index} is at level {step.level}, above the chain"
+            raise ProgramError(message)
+        return self._scale(scale)
+
+    def _scale(self, stated: int | None) -> float | int:
+        """The scale that the text states, or that a backend would choose."""
+        if self.scheme == "CKKS":
+            return 2.0 ** (self._scale_bits if stated is None else stated)
+        modulus = self._setting.modulus
+        assert modulus is not None
+        return 1 if stated is None else stated % modulus
+
+    def _products(self) -> dict[int, int]:
+        found: dict[int, int] = {}
+        for step in self._steps:
+            before = max((found.get(parent.number, 0) for parent in step.parents), default=0)
+            found[step.number] = before + (step.method == "multiply")
+        return found
+
+    @property
+    def relinearisation(self) -> bool:
+        """Whether products are relinearised."""
+        return any(step.method == "relinearize" for step in self._steps)
+
+    @property
+    def required_keys(self) -> list[int]:
+        """Always empty: :attr:`rotations` lists the amounts that need keys."""
+        return []
+
+    def __windlass_needs__(self) -> Any:
+        message = f"@{self.name} runs as written: make its keys with setup()"
+        raise ParameterError(message)
+
+    def setup(self, *, progress: Any = None) -> tuple[ProgramClient, ProgramServer]:
+        """Make keys.
+
+        Parameters
+        ----------
+        progress : optional
+            Not used.
+
+        Returns
+        -------
+        (ProgramClient, ProgramServer)
+
+        """
+        client, server = self.context.generate_keys(
+            rotations=self.rotations,
+            relinearisation=self.relinearisation,
+            scale_tolerance=self._tolerance,
+        )
+        return ProgramClient(self, client), ProgramServer(self, server)  # type: ignore[arg-type]
+
+    def encrypt(self, client: Any, *inputs: ArrayLike) -> list[Any]:
+        """Encrypt the arguments at the levels and scales of the text.
+
+        Parameters
+        ----------
+        client : ExplicitClient
+        *inputs : array_like
+
+        Returns
+        -------
+        list of ExplicitCiphertext
+
+        """
+        arrays = self._arrays(inputs)
+        made = zip(self._inputs, self._scales, strict=True)
+        return [self._encrypted(client, step, scale, arrays) for step, scale in made]
+
+    def _encrypted(
+        self, client: ExplicitClient, step: Step, scale: float | int, arrays: list[NDArray[Any]]
+    ) -> ExplicitCiphertext:
+        slots = step.payload
+        held = slots.element >= 0
+        values = np.where(held, arrays[slots.argument][slots.element], slots.constant)
+        exact = self.scheme == "BGV"
+        bound = max(self.bounds[slots.argument], float(np.abs(slots.constant).max()))
+        given = self._residues(values) if exact else values.astype(np.float64)
+        return client.encrypt(given, level=step.level, scale=scale, bound=bound)
+
+    def _residues(self, values: NDArray[Any]) -> NDArray[np.int64]:
+        """Integers as their residues between -modulus/2 and modulus/2."""
+        modulus = self._setting.modulus
+        assert modulus is not None
+        half = modulus // 2
+        found: NDArray[np.int64] = (values.astype(np.int64) + half) % modulus - half
+        return found
+
+    def evaluate(self, server: Any, inputs: Sequence[Any]) -> list[Any]:
+        """Evaluate the operations of the text, one after the other.
+
+        Parameters
+        ----------
+        server : ExplicitServer
+        inputs : sequence of ExplicitCiphertext
+
+        Returns
+        -------
+        list of ExplicitCiphertext
+
+        Raises
+        ------
+        ProgramError
+            If an operation is refused: scales of the text do not fit, or there is no room.
+
+        """
+        if len(inputs) != len(self._inputs):
+            message = f"@{self.name} takes {len(self._inputs)} ciphertexts, not {len(inputs)}"
+            raise ShapeError(message, expected=len(self._inputs), got=len(inputs))
+        values = {step.number: x for step, x in zip(self._inputs, inputs, strict=True)}
+        uses = Counter(parent.number for step in self._steps for parent in step.parents)
+        uses.update(node.number for _, nodes, _ in self._outputs for node in nodes)
+        for step in self._steps:
+            if step.method == "input":
+                continue
+            operands = [values[parent.number] for parent in step.parents]
+            try:
+                values[step.number] = self._applied(server, step, operands)
+            except WindlassError as error:
+                raise self._checker.error(f"{step.method}: {error}", step.at) from error
+            for parent in step.parents:
+                uses[parent.number] -= 1
+                if not uses[parent.number]:
+                    del values[parent.number]
+        return [values[node.number] for _, nodes, _ in self._outputs for node in nodes]
+
+    def _applied(
+        self, server: ExplicitServer, step: Step, operands: list[ExplicitCiphertext]
+    ) -> ExplicitCiphertext:
+        if isinstance(step.payload, Plain):
+            operands = [*operands, self._encoded(step, operands[0])]  # type: ignore[list-item]
+        elif step.payload is not None:
+            operands = [*operands, step.payload]
+        found: ExplicitCiphertext = getattr(server, step.method)(*operands)
+        return found
+
+    def _encoded(self, step: Step, ciphertext: ExplicitCiphertext) -> ExplicitPlaintext:
+        """A plaintext at its scale. A scale that the text leaves open is that of the summand."""
+        plain, sums = step.payload, step.method != "multiply_plain"
+        scale = self._scale(plain.scale)
+        if plain.scale is None and sums:
+            scale = ciphertext.scale
+        place = (ciphertext.level, scale)
+        if place not in plain.encoded:
+            numbers = self._residues(plain.numbers) if self.scheme == "BGV" else plain.numbers
+            plain.encoded[place] = self.context.encode(numbers, level=place[0], scale=scale)
+        found: ExplicitPlaintext = plain.encoded[place]
+        return found
+
+    def decrypt(self, client: Any, results: Sequence[Any]) -> Any:
+        """Decrypt the results.
+
+        Parameters
+        ----------
+        client : ExplicitClient
+        results : sequence of ExplicitCiphertext
+
+        Returns
+        -------
+        numpy.ndarray, or a tuple of these if there are several results
+
+        """
+        count = sum(len(nodes) for _, nodes, _ in self._outputs)
+        if len(results) != count:
+            message = f"@{self.name} has {count} ciphertexts as results, not {len(results)}"
+            raise ShapeError(message, expected=count, got=len(results))
+        left, found = list(results), []
+        for port, nodes, places in self._outputs:
+            own, left = left[: len(nodes)], left[len(nodes) :]
+            slots = [client.decrypt(x)[: self.slots] for x in own]
+            entries = np.concatenate(slots).real[places].reshape(port.shape)
+            found.append(entries.astype(np.float64 if self.scheme == "CKKS" else np.int64))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def in_the_clear(self, *inputs: ArrayLike) -> Any:
+        """Not available: load the program without ``run=`` for that.
+
+        Parameters
+        ----------
+        *inputs : array_like
+
+        """
+        message = "a program that runs as written has no run in the clear: load it without run="
+        raise ParameterError(message)
+
+    def explain(self) -> str:
+        """Describe the operations of the server, its keys, and the parameters of the text.
+
+        Returns
+        -------
+        str
+
+        """
+        counts = Counter(step.method for step in self._steps if step.method != "input")
+        done = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        shapes = {"encrypted": self.inputs, "results": self.outputs}
+        return "\n".join(
+            [
+                f"{'function':13}@{self.name}, {self.scheme}, as written",
+                *(
+                    f"{what:13}" + ", ".join(f"{port.index}: {port.shape}" for port in ports)
+                    for what, ports in shapes.items()
+                ),
+                f"{'operations':13}{done}",
+                f"{'parameters':13}{repr(self.context)[len('<windlass.ExplicitContext ') : -1]}",
+            ]
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ParameterError("a program that runs as written has no pickles: keep its text")
+
+
+def _used(trace: Trace, wanted: set[int]) -> list[Step]:
+    """The operations on which the results depend, in order."""
+    found = set(wanted)
+    for node in reversed(trace.nodes):
+        if node.number in found:
+            found.update(parent.number for parent in node.parents)
+    return [node for node in trace.nodes if node.number in found and isinstance(node, Step)]
+
+
+def _encoding(function: Function | None) -> tuple[int | None, int | None]:
+    """The level and scale at which a client's function encodes."""
+    if function is None or function.body is None:
+        return None, None
+    for operation in all_operations(function.body):
+        if operation.name == "lwe.rlwe_encode":
+            return place_of(operation)
+    return None, None
