@@ -24,7 +24,8 @@ const methods = {
 /** Tells the page what it may read without a call. */
 function tellFacts() {
   const { url, securityBits, client } = service;
-  postMessage({ facts: { url, securityBits, schemaHash: client.schemaHash } });
+  const { schemaHash, keyed, fields } = client;
+  postMessage({ facts: { url, securityBits, schemaHash, keyed, fields } });
 }
 
 /** Where each method takes options, and a signal with them. */

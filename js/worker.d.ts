@@ -7,6 +7,10 @@ export interface WorkerService extends Disposable {
   readonly securityBits: number;
   /** The hash of the schema, in hexadecimal. */
   readonly schemaHash: string;
+  /** Whether rows are asked for by key, not by number. */
+  readonly keyed: boolean;
+  /** The names of the columns; empty if rows have none. */
+  readonly fields: string[];
   ask(wanted: Wanted, options?: AskOptions): Promise<(Uint8Array | null)[]>;
   records(wanted: Wanted, options?: AskOptions): Promise<(Row | null)[]>;
   secret(options?: { passphrase?: Bytes }): Promise<Uint8Array>;

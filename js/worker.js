@@ -45,6 +45,16 @@ class WorkerService {
     return this.#facts.schemaHash;
   }
 
+  /** Whether rows are asked for by key, not by number. */
+  get keyed() {
+    return this.#facts.keyed;
+  }
+
+  /** The names of the columns. */
+  get fields() {
+    return this.#facts.fields;
+  }
+
   connect(url, options, signal) {
     return this.#call("connect", [url, options], signal);
   }

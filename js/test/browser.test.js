@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { test } from "node:test";
-import { people, scratch, serve } from "../testing/service.js";
+import { people, scratch, serve, windlass } from "../testing/service.js";
 
 const chromium = process.env.WINDLASS_CHROMIUM ?? "/usr/bin/chromium";
 const playwright = await import("playwright-core").catch(() => undefined);
@@ -80,19 +80,19 @@ const tests = {
 window.ready = true;
 `;
 
-/** Serves the package and the page, and hands everything else to the service. */
-async function site(service) {
+/** Serves the package below a folder and some files, and hands everything else to the service. */
+async function site(service, folder = "/js/", files = { "/": PAGE, "/page.js": SCRIPT }) {
   const root = new URL("..", import.meta.url).pathname;
   const server = createServer(async (request, response) => {
     response.setHeader("Content-Security-Policy", POLICY);
     const path = normalize(new URL(request.url, "http://host").pathname);
-    if (path === "/" || path === "/page.js") {
+    if (path in files) {
       response.setHeader("Content-Type", path === "/" ? "text/html" : "text/javascript");
-      return response.end(path === "/" ? PAGE : SCRIPT);
+      return response.end(files[path]);
     }
-    if (path.startsWith("/js/")) {
+    if (path.startsWith(folder)) {
       response.setHeader("Content-Type", TYPES[extname(path)] ?? "text/plain");
-      return response.end(readFileSync(join(root, path.slice("/js/".length))));
+      return response.end(readFileSync(join(root, path.slice(folder.length))));
     }
     const parts = [];
     for await (const part of request) parts.push(part);
@@ -105,11 +105,9 @@ async function site(service) {
   return { url: `http://127.0.0.1:${server.address().port}/`, stop: () => server.close() };
 }
 
-test("a page asks for rows, keeps its key, and works under a strict policy", { skip, timeout: 300_000 }, async () => {
-  const service = await serve(people(scratch()));
-  const pages = await site(service);
-  const profile = mkdtempSync(join(tmpdir(), "windlass-chromium-"));
-  const browser = await playwright.chromium.launchPersistentContext(profile, {
+/** A browser with a profile of its own. */
+function launched() {
+  return playwright.chromium.launchPersistentContext(mkdtempSync(join(tmpdir(), "windlass-chromium-")), {
     executablePath: chromium,
     headless: true,
     args: [
@@ -117,6 +115,37 @@ test("a page asks for rows, keeps its key, and works under a strict policy", { s
       ...["--disable-component-update", "--disable-sync"],
     ],
   });
+}
+
+test("the page of the guide asks for rows", { skip, timeout: 300_000 }, async () => {
+  const root = new URL("../..", import.meta.url).pathname;
+  const guide = readFileSync(join(root, "docs/how-to/browser.md"), "utf8").split("## A whole page")[1];
+  const block = (kind) => guide.split(`\`\`\`${kind}\n`)[1].split("```")[0];
+  const dir = join(scratch(), "zones");
+  windlass("table", "build", "--table", join(root, "data/zones.csv"), "--key", "zone", "--out", dir);
+  const service = await serve(dir);
+  const pages = await site(service, "/windlass/", { "/": block("html"), "/zones.js": block("js") });
+  const browser = await launched();
+  const page = await browser.newPage();
+  const said = async (zone, words) => {
+    await page.fill("input", zone);
+    await page.click("button");
+    await page.waitForFunction((words) => document.querySelector("p").textContent === words, words, { timeout: 120_000 });
+  };
+  await page.goto(pages.url);
+  await said("Europe/Lisbon", "PT");
+  await said("Nowhere", "no such zone");
+  await page.reload();
+  await said("Europe/Lisbon", "PT");
+  await browser.close();
+  pages.stop();
+  await service.stop();
+});
+
+test("a page asks for rows, keeps its key, and works under a strict policy", { skip, timeout: 300_000 }, async () => {
+  const service = await serve(people(scratch()));
+  const pages = await site(service);
+  const browser = await launched();
   const page = await browser.newPage();
   const faults = [];
   page.on("pageerror", (error) => faults.push(String(error)));

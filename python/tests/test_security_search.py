@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("scipy")
 
 DATA = Path(__file__).parents[2] / "data" / "security"
+TABLES = Path(__file__).parents[2] / "crates" / "windlass-rlwe" / "data"
 
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the data lie in the repository")
 
@@ -34,7 +35,7 @@ def search(attacks: Any) -> Any:
 
 
 def rows(name: str) -> list[dict[str, str]]:
-    with (DATA / name).open(newline="") as file:
+    with (TABLES / name).open(newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -1,8 +1,9 @@
-"""Builds the npm package `windlass` in `js/`, and tests it in Node: `make wasm`.
+"""Lints and builds the npm package `windlass` in `js/`, and tests it in Node: `make wasm`.
 
 Needs rustup with the target wasm32-unknown-unknown and Node 20.3 with npm; it names what is
 missing. It sets up the rest in target/tools: wasm-bindgen in the version that Cargo.lock has, and
-wasm-opt (binaryen), without which the files are a few percent longer.
+wasm-opt (binaryen), without which the files are a few percent longer, and the compiler of
+TypeScript, which checks the declarations.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ TOOLS = ROOT / "target/tools"
 TARGET = "wasm32-unknown-unknown"
 BINARYEN = "132.0.0"
 PLAYWRIGHT = "1.65.1"
+TYPESCRIPT = "5.9.3"
 CHROMIUM = "/usr/bin/chromium"
 CARGO = os.environ.get("CARGO", "cargo")
 # What every browser has had since 2022, and what rustc uses.
@@ -87,6 +89,24 @@ def wasm_opt() -> Path | None:
     return program if program.exists() else None
 
 
+def lint() -> None:
+    """Clippy for the target of browsers: `make lint` leaves the crate out."""
+    # The profile of the build, so that what runs while compiling is not compiled twice.
+    command = ["clippy", "--locked", "--profile", "wasm", "--target", TARGET, "--package"]
+    run(CARGO, *command, "windlass-wasm", "--no-deps", "--", "-D", "warnings", cwd=ROOT)
+
+
+def types() -> None:
+    """Compiles a program against the declarations, if npm can fetch the compiler."""
+    compiler = TOOLS / f"typescript-{TYPESCRIPT}/node_modules/.bin/tsc"
+    if not compiler.exists():
+        fetch(f"typescript@{TYPESCRIPT}", compiler.parents[2])
+    if compiler.exists():
+        run(compiler, "--project", "js/testing/tsconfig.json", cwd=ROOT)
+    else:
+        print("npm cannot fetch typescript: js/*.d.ts are not checked by a compiler")
+
+
 def browser() -> None:
     """What the test in a browser needs; it says what it could not run."""
     chromium = os.environ.get("WINDLASS_CHROMIUM", CHROMIUM)
@@ -97,6 +117,14 @@ def browser() -> None:
         fetch(f"playwright-core@{PLAYWRIGHT}", ROOT / "js")
         if not driver.exists():
             print("npm cannot fetch playwright-core: nothing is tested in a browser")
+
+
+def forget_places() -> None:
+    """Paths in panic messages begin at the workspace, or at the name of a crate."""
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    places = [ROOT, *(home / "registry/src").glob("*")]
+    flags = " ".join(f"--remap-path-prefix={place}/=" for place in places)
+    os.environ["CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS"] = flags
 
 
 def build(name: str, features: str, bindgen: Path, optimiser: Path | None) -> None:
@@ -128,6 +156,7 @@ def main() -> None:
     if lacking:
         sys.exit("missing:\n" + "\n".join(f"  {what}" for what in lacking))
     os.environ["CARGO_INCREMENTAL"] = "0"
+    forget_places()
     bindgen, optimiser = wasm_bindgen(), wasm_opt()
     if optimiser is None:
         print("npm cannot fetch binaryen: the files are not optimised by wasm-opt")
@@ -136,6 +165,8 @@ def main() -> None:
             build(name, features, bindgen, optimiser)
     if arguments.no_tests:
         return
+    lint()
+    types()
     if "WINDLASS_PROGRAMS" not in os.environ:
         run(CARGO, "build", "--locked", "-p", "windlass-cli", "-p", "windlass-service", cwd=ROOT)
         os.environ["WINDLASS_PROGRAMS"] = str(ROOT / "target/debug")

@@ -19,7 +19,7 @@ enum Kind {
     Ephemeral,
     /// Tables of any size.
     Retrieval,
-    /// A point of the tables in `data/security`, at the limits of which parameters are planned.
+    /// A point of the tables in `crates/windlass-rlwe/data`, at the limits of which parameters are planned.
     Table,
 }
 

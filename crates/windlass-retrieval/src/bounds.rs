@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/math/retrieval.md")]
+#![doc = include_str!("retrieval.md")]
 
 use windlass_rlwe::RlweParams;
 use windlass_rlwe::noise::{all_ones_norm, secret_norm_bound};

@@ -8,6 +8,10 @@ use crate::limits::OutOfRange;
 
 /// What the tables of security cover.
 fn covered(lowest: usize, highest: usize) -> String {
+    if cfg!(all(target_arch = "wasm32", target_os = "unknown")) && lowest > highest {
+        return "the package for browsers has no table of sparse secrets; choose parameters with a ternary secret"
+            .to_owned();
+    }
     if lowest > highest {
         return "the tables do not cover so sparse a secret; choose a larger weight".to_owned();
     }

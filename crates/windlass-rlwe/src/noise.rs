@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../docs/math/noise.md")]
+#![doc = include_str!("noise.md")]
 
 mod bound;
 mod events;

@@ -1,7 +1,7 @@
 //! Hardness estimates: how many bits of security a ring dimension, a modulus and a secret
 //! distribution give.
 //!
-//! Facts used (the data files are in `data/security`, their sources in the README there; the attacks
+//! Facts used (the data files are in `data`, their sources in `data/security/README.md`; the attacks
 //! that are counted, rotations of the ring among them, are in `docs/explanation/attacks.md`):
 //! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two
 //!   rows of the table λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits
@@ -20,9 +20,9 @@ use std::sync::LazyLock;
 
 use crate::error::RlweError;
 
-const TERNARY_TABLE: &str = include_str!("../../../data/security/ternary_max_log2_qp.csv");
+const TERNARY_TABLE: &str = include_str!("../data/ternary_max_log2_qp.csv");
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
-const SPARSE_TABLE: &str = include_str!("../../../data/security/sparse.csv");
+const SPARSE_TABLE: &str = include_str!("../data/sparse.csv");
 /// Programs for browsers do without these 97 KB: clients there make no refreshes, for which secrets are
 /// sparse. Parameters with a sparse secret are refused there, since no table covers them.
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]

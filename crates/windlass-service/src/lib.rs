@@ -24,6 +24,7 @@ pub mod routes;
 pub mod server;
 pub mod service;
 pub mod shelf;
+pub mod site;
 mod stall;
 pub mod tokens;
 pub mod workers;

@@ -30,8 +30,9 @@ use crate::service::Service;
 type Shared = State<Arc<Service>>;
 
 /// Every path, with its methods: the description names the same ones.
-pub const ROUTES: [(&str, &[&str]); 9] = [
+pub const ROUTES: [(&str, &[&str]); 10] = [
     ("/", &["get"]),
+    ("/client/{*path}", &["get"]),
     ("/schema", &["get"]),
     ("/keys/{sha256}", &["head", "put"]),
     ("/blind", &["post"]),
@@ -42,8 +43,6 @@ pub const ROUTES: [(&str, &[&str]); 9] = [
     ("/openapi.json", &["get"]),
 ];
 
-/// The page, in one file.
-const PAGE: &str = include_str!("page.html");
 /// The description.
 pub const OPENAPI: &str = include_str!("openapi.json");
 
@@ -52,6 +51,7 @@ pub fn application(service: &Arc<Service>) -> Router {
     let route = |path| -> MethodRouter<Arc<Service>> {
         match path {
             "/" => get(page),
+            "/client/{*path}" => get(client),
             "/schema" => get(schema),
             "/keys/{sha256}" => MethodRouter::new().head(has_keys).put(put_keys),
             "/blind" => post(blind),
@@ -116,13 +116,21 @@ fn with_type(kind: &'static str, body: impl Into<Body>) -> Response {
     response
 }
 
-/// The page runs its own script and asks this service; nothing comes from elsewhere.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; \
-     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+async fn page(State(service): Shared) -> Response {
+    with_policy(&service, with_type("text/html; charset=utf-8", service.site.page()))
+}
 
-async fn page() -> Response {
-    let mut response = with_type("text/html; charset=utf-8", PAGE);
-    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+/// A file of the client that runs on the page. A worker keeps to the policy of its own file.
+async fn client(State(service): Shared, path: Named) -> Result<Response, Problem> {
+    let Path(path) = path.map_err(|error| Problem::new(&Kind::NOT_FOUND, error.body_text()))?;
+    let (kind, bytes) =
+        service.site.file(&path).ok_or_else(|| Problem::new(&Kind::NOT_FOUND, format!("/client/{path}")))?;
+    Ok(with_policy(&service, with_type(kind, bytes)))
+}
+
+fn with_policy(service: &Service, mut response: Response) -> Response {
+    let policy = HeaderValue::from_str(&service.site.policy()).expect("the policy is ASCII");
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     response
 }
 
@@ -317,7 +325,8 @@ mod tests {
         let paths = description["paths"].as_object().unwrap();
         assert_eq!(paths.len(), ROUTES.len());
         for (path, methods) in ROUTES {
-            let described = paths[path].as_object().unwrap();
+            // A path of several parts, in the words of axum.
+            let described = paths[&path.replace("{*", "{")].as_object().unwrap();
             for method in methods {
                 assert!(described[*method]["responses"].is_object(), "{method} {path}");
             }

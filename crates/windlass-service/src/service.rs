@@ -21,6 +21,7 @@ use crate::problem::{Kind, Problem};
 use crate::published::{Published, Version};
 use crate::queue::Queue;
 use crate::shelf::Shelf;
+use crate::site::Site;
 use crate::tokens::BadTokens;
 use crate::workers::{self, Work};
 
@@ -43,6 +44,8 @@ pub struct Setup {
     pub tokens: Option<PathBuf>,
     /// Where evaluation keys are kept on the disk, and in how many bytes.
     pub shelf: Option<(PathBuf, u64)>,
+    /// The folder of the npm package, if visitors ask on the page.
+    pub page: Option<PathBuf>,
 }
 
 /// A service: a table, keys, and requests that wait.
@@ -60,6 +63,8 @@ pub struct Service {
     pub keys: KeyCache,
     /// Those on the disk.
     pub shelf: Option<Shelf>,
+    /// The page.
+    pub site: Site,
     /// What waits.
     pub queue: Arc<Queue>,
     /// What is counted.
@@ -94,6 +99,7 @@ impl Service {
             shelf.map_err(|error| StartError::Shelf { path: dir.display().to_string(), reason: error.to_string() })
         };
         let shelf = setup.shelf.as_ref().map(open).transpose()?;
+        let site = setup.page.as_deref().map(Site::open).transpose()?.unwrap_or_default();
         let (queue, metrics) = (Arc::new(Queue::new(setup.limits.queue)), Arc::new(Metrics::default()));
         let work = Work {
             published: Arc::clone(&published),
@@ -106,7 +112,7 @@ impl Service {
         let threads = setup.workers * setup.threads;
         let bodies = Arc::new(Semaphore::new((setup.limits.bodies >> 10).min(Semaphore::MAX_PERMITS)));
         let limits = setup.limits;
-        let service = Self { limits, published, gate, oprf, keys, shelf, queue, metrics, bodies, threads };
+        let service = Self { limits, published, gate, oprf, keys, shelf, site, queue, metrics, bodies, threads };
         Ok((Arc::new(service), workers))
     }
 
@@ -390,6 +396,16 @@ pub enum StartError {
         path: String,
         /// Why.
         reason: String,
+    },
+    /// A file of the page cannot be read.
+    #[error(
+        "{path}: {reason}: give the folder js of Windlass after `make wasm`, or of the npm package windlass (--page)"
+    )]
+    Page {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: std::io::Error,
     },
     /// The address is not available.
     #[error("{address}: {reason}")]

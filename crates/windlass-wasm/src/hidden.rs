@@ -3,6 +3,7 @@
 use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use windlass_retrieval::{Blinding, HiddenKeys, OUTPUT_BYTES, Schema, Wanted};
+use zeroize::Zeroizing;
 
 use crate::Result;
 use crate::error::refuse_lookup;
@@ -14,8 +15,8 @@ pub struct TableBlinding {
 }
 
 impl TableBlinding {
-    pub(crate) fn new(keys: &[Vec<u8>]) -> Result<Self> {
-        Ok(Self { blinding: Blinding::new(keys).map_err(refuse_lookup)? })
+    pub(crate) fn new(keys: Vec<Vec<u8>>) -> Result<Self> {
+        Ok(Self { blinding: Blinding::new(&Zeroizing::new(keys)).map_err(refuse_lookup)? })
     }
 }
 
@@ -29,14 +30,14 @@ impl TableBlinding {
 
     /// What stands for the keys, from the points that the server returned.
     pub fn finish(&self, helped: &[u8]) -> Result<TableHiddenKeys> {
-        Ok(TableHiddenKeys { outputs: self.blinding.finish(helped).map_err(refuse_lookup)? })
+        Ok(TableHiddenKeys { outputs: Zeroizing::new(self.blinding.finish(helped).map_err(refuse_lookup)?) })
     }
 }
 
 /// What stands for keys in a table that hides them.
 #[wasm_bindgen]
 pub struct TableHiddenKeys {
-    outputs: Vec<[u8; OUTPUT_BYTES]>,
+    outputs: Zeroizing<Vec<[u8; OUTPUT_BYTES]>>,
 }
 
 impl TableHiddenKeys {
@@ -51,7 +52,7 @@ impl TableHiddenKeys {
     }
 
     fn of<'s>(&self, schema: &'s Schema) -> Result<HiddenKeys<'s>> {
-        HiddenKeys::new(schema, self.outputs.clone()).map_err(refuse_lookup)
+        HiddenKeys::new(schema, self.outputs.to_vec()).map_err(refuse_lookup)
     }
 }
 

@@ -9,9 +9,10 @@ use windlass_retrieval::{
     Answer, Client, Contents, Gathering, KeyContext, Query, Schema, TableContext, Wanted, decode_record,
 };
 
+use crate::Result;
 use crate::error::{refuse, refuse_lookup};
 use crate::hidden::{TableBlinding, TableHiddenKeys, strings};
-use crate::{Result, secret};
+use crate::secret::{self, SecretFile, Words};
 
 /// A client of a table: it makes queries and reads answers.
 #[wasm_bindgen]
@@ -66,11 +67,12 @@ impl TableClient {
     /// makes one; `secret` is the file of one, encrypted if there is a passphrase.
     #[wasm_bindgen(constructor)]
     pub fn new(schema: &[u8], secret: Option<Vec<u8>>, passphrase: Option<Vec<u8>>) -> Result<Self> {
+        let secret = SecretFile::new(secret, passphrase);
         let (schema, setting) = Schema::from_json(schema).map_err(refuse_lookup)?;
         let key_files = KeyContext::new(&setting);
         let client = match secret {
             None => Client::new(schema, &setting),
-            Some(file) => Client::with_secret(schema, &setting, secret::read(&key_files, file, passphrase)?),
+            Some(secret) => Client::with_secret(schema, &setting, secret.read(&key_files)?),
         };
         let client = Arc::new(client.map_err(refuse_lookup)?);
         let files = TableContext::new(&setting, client.schema());
@@ -79,7 +81,7 @@ impl TableClient {
 
     /// The file of the secret key, encrypted if there is a passphrase.
     pub fn secret(&self, passphrase: Option<Vec<u8>>) -> Result<Uint8Array> {
-        secret::write(&self.key_files, self.client.secret(), passphrase)
+        secret::write(&self.key_files, self.client.secret(), &Words::new(passphrase))
     }
 
     /// The file of the evaluation keys that the server needs.
@@ -144,7 +146,7 @@ impl TableClient {
         if self.client.schema().oprf.is_none() {
             return Err(refuse_lookup(windlass_retrieval::Error::PlainKeys));
         }
-        TableBlinding::new(&strings(keys))
+        TableBlinding::new(strings(keys))
     }
 
     /// The cells of a row, as text, if the rows of the table have fields.

@@ -43,6 +43,8 @@ use super::file::{LONGEST_SECRET, access_of, read_secret, write_new};
 use super::values::{FileContext, from_bytes, to_bytes};
 use super::{FieldReader, Kind, WireError};
 
+/// Whether this build is for browsers.
+const IN_BROWSER: bool = cfg!(all(target_arch = "wasm32", target_os = "unknown"));
 /// The form of payload that this build writes and reads.
 const FORM: u16 = 1;
 /// Bytes of the salt.
@@ -85,7 +87,8 @@ impl fmt::Debug for Passphrase {
 ///
 /// The default is the second recommended option of RFC 9106 (section 4): 64 MiB, three passes, four
 /// lanes, a fifth of a second. A file states its own; one that asks for more than
-/// [`Self::MOST_MEMORY_KIB`] or [`Self::MOST_WORK_KIB`] is refused before anything is taken.
+/// [`Self::MOST_MEMORY_KIB`] or [`Self::MOST_WORK_KIB`] is refused before anything is taken. In a
+/// browser the limits are a quarter, as its memory never shrinks and its one thread is slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PassphraseCost {
     memory_kib: u32,
@@ -100,10 +103,10 @@ impl Default for PassphraseCost {
 }
 
 impl PassphraseCost {
-    /// Most memory, in KiB: 1 GiB.
-    pub const MOST_MEMORY_KIB: u32 = 1 << 20;
-    /// Most memory times passes, in KiB: some seconds of work.
-    pub const MOST_WORK_KIB: u64 = 1 << 22;
+    /// Most memory, in KiB: 1 GiB, and 256 MiB in a browser.
+    pub const MOST_MEMORY_KIB: u32 = if IN_BROWSER { 1 << 18 } else { 1 << 20 };
+    /// Most memory times passes, in KiB: some seconds of work, and a quarter of it in a browser.
+    pub const MOST_WORK_KIB: u64 = if IN_BROWSER { 1 << 20 } else { 1 << 22 };
     /// Most lanes.
     pub const MOST_LANES: u32 = 16;
 

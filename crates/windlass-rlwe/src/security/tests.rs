@@ -1,8 +1,8 @@
 use super::*;
 use SecretDistribution::{Sparse, Ternary};
 
-const POINTS_TABLE: &str = include_str!("../../../../data/security/points.csv");
-const ROTATION_POINTS: &str = include_str!("../../../../data/security/rotation_points.csv");
+const POINTS_TABLE: &str = include_str!("../../data/points.csv");
+const ROTATION_POINTS: &str = include_str!("../../data/rotation_points.csv");
 
 #[test]
 fn the_tables_rows_are_met_and_one_bit_more_is_not() {

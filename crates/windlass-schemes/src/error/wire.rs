@@ -7,6 +7,13 @@ use windlass_rlwe::KeyId;
 use super::kind::Kind;
 use crate::hex::prefixes;
 
+/// The most memory for a passphrase (`PassphraseCost` of windlass-wire).
+const MOST_MEMORY: &str = if cfg!(all(target_arch = "wasm32", target_os = "unknown")) {
+    "256 MiB of memory, 1 GiB over all passes in a browser"
+} else {
+    "1 GiB of memory, 4 GiB over all passes"
+};
+
 /// Why bytes or a file were refused. Nothing of a refused file is used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -83,7 +90,7 @@ pub enum WireError {
     EmptyPassphrase,
     /// Argon2id parameters that are invalid, or above the limits for untrusted files.
     #[error(
-        "the passphrase would cost {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: choose at most 1 GiB of memory, 4 GiB over all passes and 16 lanes, and at least one pass, one lane and 8 KiB a lane"
+        "the passphrase would cost {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: choose at most {MOST_MEMORY} and 16 lanes, and at least one pass, one lane and 8 KiB a lane"
     )]
     PassphraseCost {
         /// Memory in KiB.

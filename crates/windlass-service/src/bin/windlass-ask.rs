@@ -135,6 +135,7 @@ fn run(args: &Args) -> Result<bool> {
         authority: args.ca.clone(),
         certificate: args.cert.clone().zip(args.cert_key.clone()).map(<[PathBuf; 2]>::from),
         token: args.token_file().as_deref().map(Token::read).transpose()?,
+        direct: false,
     };
     let remote = Remote::with(&args.address, &access, Duration::from_secs(args.seconds))?;
     let state = State::open(&args.state)?.keeping(args.keep.clone());

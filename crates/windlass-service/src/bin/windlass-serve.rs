@@ -12,7 +12,7 @@ use mimalloc::MiMalloc;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
-use windlass_service::client::Remote;
+use windlass_service::client::{Access, Remote};
 use windlass_service::limits::Limits;
 use windlass_service::routes::application;
 use windlass_service::server;
@@ -37,6 +37,10 @@ struct Args {
     /// The OPRF key that hides the keys of the table (windlass table build --oprf-key).
     #[arg(long, value_name = "FILE")]
     oprf_key: Option<PathBuf>,
+    /// Let visitors of the service's page ask for rows there. Their browser runs the client, which is in
+    /// this folder: `js` of Windlass after `make wasm`, or the npm package windlass.
+    #[arg(long, value_name = "DIR")]
+    page: Option<PathBuf>,
     /// Certificates for TLS, in PEM form.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -55,8 +59,8 @@ struct Args {
     /// --quota if that is given.
     #[arg(long, value_name = "NAME", requires = "tokens", conflicts_with = "table")]
     new_token: Option<String>,
-    /// Serve nothing. Ask the service at this address whether it runs: exit code 0 if it does, 1 if not. For
-    /// health checks of containers.
+    /// Serve nothing. Ask the service at this address whether it runs: exit code 0 if it does, 1 if not. It
+    /// uses no proxy. For health checks of containers.
     #[arg(long, value_name = "URL", conflicts_with_all = ["table", "new_token"])]
     health: Option<String>,
     /// Portions of rows that each client may ask for in a minute [default: no limit]. Clients are
@@ -177,9 +181,9 @@ impl Args {
         let threads = (threads / self.workers).max(1);
         let panic_every = self.drill_panic_every.filter(|every| *every > 0);
         let shelf = self.key_dir.clone().map(|dir| (dir, self.key_disk.saturating_mul(1 << 20)));
-        let (tokens, oprf_key) = (self.tokens.clone(), self.oprf_key.clone());
+        let (tokens, oprf_key, page) = (self.tokens.clone(), self.oprf_key.clone(), self.page.clone());
         let verify = !self.no_verify;
-        Ok(Setup { limits, workers: self.workers, threads, verify, panic_every, oprf_key, tokens, shelf })
+        Ok(Setup { limits, workers: self.workers, threads, verify, panic_every, oprf_key, tokens, shelf, page })
     }
 
     /// Starts the log; what it holds is written until the value is dropped. A log without a reader
@@ -245,7 +249,8 @@ fn main() -> ExitCode {
 
 /// Whether a service at an address answers that it runs.
 fn check_health(address: &str) -> Result<(), String> {
-    let remote = Remote::new(address, None, Duration::from_secs(5)).map_err(|error| error.to_string())?;
+    let access = Access { direct: true, ..Access::default() };
+    let remote = Remote::with(address, &access, Duration::from_secs(5)).map_err(|error| error.to_string())?;
     match remote.get("/health").map_err(|error| error.to_string())?.status {
         200 => Ok(()),
         status => Err(format!("{address} answers with status {status}: is it a service of Windlass?")),

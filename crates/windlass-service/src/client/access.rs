@@ -24,6 +24,8 @@ pub struct Access {
     pub certificate: Option<[PathBuf; 2]>,
     /// The token that identifies the client.
     pub token: Option<Token>,
+    /// Whether it goes to the service itself and not through a proxy that the environment names.
+    pub direct: bool,
 }
 
 /// A secret that names a client to a service. It is sent over https; without https only to this

@@ -85,11 +85,11 @@ impl Remote {
             .max_redirects(0);
         if access.token.is_some() {
             check_token_way(&parsed)?;
-            if !is_https(&parsed) {
-                // A proxy is another machine, and would see the token.
-                config = config.proxy(None);
-                proxy = None;
-            }
+        }
+        // A proxy is another machine, and would see the token.
+        if access.direct || (access.token.is_some() && !is_https(&parsed)) {
+            config = config.proxy(None);
+            proxy = None;
         }
         let agent = agent(config, access)?;
         // Without its name and password.

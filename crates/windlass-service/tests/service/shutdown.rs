@@ -40,7 +40,10 @@ fn what_is_under_way_is_answered_before_the_end() {
 fn a_health_check_tells_a_service_that_runs_from_one_that_is_gone() {
     let mut service = Running::small("");
     let check = |address: &str| {
-        let ended = Command::new(env!("CARGO_BIN_EXE_windlass-serve")).args(["--health", address]).output().unwrap();
+        // The check asks the service itself, whatever the environment names.
+        let proxies = ["http_proxy", "https_proxy", "all_proxy"].map(|name| (name, "http://127.0.0.1:9"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass-serve"));
+        let ended = command.args(["--health", address]).envs(proxies).env("no_proxy", "").output().unwrap();
         (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
     };
     let address = service.address.clone();

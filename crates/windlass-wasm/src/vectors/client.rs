@@ -14,8 +14,9 @@ use windlass::wire::{
 use windlass::{Error, Params, Plaintext};
 
 use super::context::{Context, Kind};
+use crate::Result;
 use crate::error::{raise, refuse};
-use crate::{Result, secret};
+use crate::secret::{self, SecretFile, Words};
 
 /// The side that holds the secret key: it encrypts and decrypts.
 #[wasm_bindgen]
@@ -127,23 +128,24 @@ impl Client {
     /// A client with a fresh secret key, or with the one in a file.
     #[wasm_bindgen(constructor)]
     pub fn new(context: &Context, secret: Option<Vec<u8>>, passphrase: Option<Vec<u8>>) -> Result<Self> {
-        let kind = context.kind().clone();
+        let (secret, kind) = (SecretFile::new(secret, passphrase), context.kind().clone());
         let secret = match (secret, &kind) {
             (None, _) => {
                 let rng = os_rng().map_err(|error| refuse(error.into()));
                 SecretKey::generate(kind.rlwe(), &mut rng?)
             }
-            (Some(file), Kind::Exact(_, files)) => secret::read(files, file, passphrase)?,
-            (Some(file), Kind::Approximate(files)) => secret::read(files, file, passphrase)?,
+            (Some(secret), Kind::Exact(_, files)) => secret.read(files)?,
+            (Some(secret), Kind::Approximate(files)) => secret.read(files)?,
         };
         Ok(Self { kind, secret: Arc::new(secret) })
     }
 
     /// The file of the secret key, encrypted if there is a passphrase.
     pub fn secret(&self, passphrase: Option<Vec<u8>>) -> Result<Uint8Array> {
+        let words = Words::new(passphrase);
         match &self.kind {
-            Kind::Exact(_, files) => secret::write(files, &self.secret, passphrase),
-            Kind::Approximate(files) => secret::write(files, &self.secret, passphrase),
+            Kind::Exact(_, files) => secret::write(files, &self.secret, &words),
+            Kind::Approximate(files) => secret::write(files, &self.secret, &words),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wasm_bindgen::prelude::*;
-use windlass::rlwe::{Context as RlweContext, RlweParams};
+use windlass::rlwe::{Context as RlweContext, RlweParams, SecretDistribution};
 use windlass::schemes::ckks::{CkksContext, CkksSpec};
 use windlass::wire::{ApproximateContext, WireContext};
 use windlass::{ParamSpec, Params, Scheme, check_memory};
@@ -20,7 +20,7 @@ enum Parameters {
 /// A context of either kind.
 #[derive(Clone)]
 pub enum Kind {
-    Exact(Params, WireContext),
+    Exact(Box<Params>, WireContext),
     Approximate(ApproximateContext),
 }
 
@@ -66,6 +66,9 @@ impl Parameters {
     /// Refuses what is not secure, unless that is accepted, and what memory does not hold.
     fn check(&self, insecure: bool) -> Result<()> {
         let security = self.rlwe().security();
+        if !insecure && matches!(self.rlwe().secret(), SecretDistribution::Sparse { .. }) {
+            return Err(of_sparse_secret());
+        }
         if !insecure && security.bits < SECURE_BITS {
             let message = format!(
                 "these parameters have {:.1} bits of security, fewer than {SECURE_BITS}: ask for others, or accept them with insecure: true if they are for tests",
@@ -83,7 +86,7 @@ impl Parameters {
                 let slots = params.slot_ring()?;
                 let rlwe = RlweContext::new(params.rlwe().clone())?;
                 let files = WireContext::new(&rlwe, &slots, params.scheme());
-                Ok(Kind::Exact(params, files))
+                Ok(Kind::Exact(Box::new(params), files))
             }
             Self::Approximate(spec, _) => Ok(Kind::Approximate(ApproximateContext::new(&CkksContext::new(&spec)?))),
         }
@@ -94,6 +97,13 @@ fn of_refresh() -> JsValue {
     raise(
         "ParameterError",
         "these parameters are made for refreshes, which clients in JavaScript do not support: choose parameters without",
+    )
+}
+
+fn of_sparse_secret() -> JsValue {
+    raise(
+        "InsecureParameters",
+        "these parameters have a sparse secret, and this package has no table of its hardness: choose parameters with a ternary secret, or accept them with insecure: true if you know their security from elsewhere",
     )
 }
 

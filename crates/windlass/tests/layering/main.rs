@@ -6,6 +6,7 @@ mod circles;
 mod imports;
 mod lexer;
 mod messages;
+mod published;
 mod rooms;
 mod ways;
 

@@ -197,7 +197,7 @@ proptest! {
 /// log2 QP that the published table allows for λ = 128 at n, read from the file: the row at n, or
 /// the chord between its neighbours.
 fn allowed(n: f64, lambda: f64) -> f64 {
-    let table = include_str!("../../../../data/security/ternary_max_log2_qp.csv");
+    let table = include_str!("../../../windlass-rlwe/data/ternary_max_log2_qp.csv");
     let mut rows: Vec<(f64, f64)> = Vec::new();
     for line in table.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();

@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../../../docs/math/approximate.md")]
+#![doc = include_str!("approximate.md")]
 
 use num_complex::Complex64;
 use windlass_rlwe::RlweParams;

@@ -1,0 +1,136 @@
+//! The page. With the folder of the npm package, visitors ask on it: the client runs in their browser, from
+//! files that this service serves, so that nothing comes from elsewhere.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use axum::body::Bytes;
+
+use crate::service::StartError;
+
+/// The page, in one file.
+const PAGE: &str = include_str!("page.html");
+/// What stands in the page where the form goes.
+const PLACE: &str = "<!-- form -->";
+/// The form.
+const FORM: &str = include_str!("form.html");
+/// Its script.
+const FORM_SCRIPT: (&str, &str) = ("form.js", include_str!("form.js"));
+
+/// The files of the npm package that make a client of tables.
+const CLIENT: [&str; 11] = [
+    "bytes.js",
+    "errors.js",
+    "load.js",
+    "lookup.js",
+    "service.js",
+    "storage.js",
+    "table.js",
+    "worker.js",
+    "worker-thread.js",
+    "pkg/lookup/windlass_wasm.js",
+    "pkg/lookup/windlass_wasm_bg.wasm",
+];
+
+/// The page runs its own script and asks this service; nothing comes from elsewhere. The hash is that of the
+/// script in the page.
+pub const POLICY: &str = concat!(
+    "default-src 'none'; style-src 'unsafe-inline'; connect-src 'self'; base-uri 'none'; form-action 'none'; ",
+    "frame-ancestors 'none'; script-src 'sha256-36k6eG1YOV3kAfiVrgT6QoBMPkRqtY65TH+3SoRXCGI='"
+);
+/// What the form needs beside it: scripts of this service, WebAssembly, and a worker.
+const FORM_POLICY: &str = " 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+
+/// The page, and the files that it loads.
+#[derive(Debug, Default)]
+pub struct Site {
+    files: BTreeMap<&'static str, Bytes>,
+}
+
+fn type_of(name: &str) -> &'static str {
+    if name.ends_with(".wasm") { "application/wasm" } else { "text/javascript; charset=utf-8" }
+}
+
+impl Site {
+    /// A page with a form, whose client is in the folder of the built npm package.
+    ///
+    /// # Errors
+    /// [`StartError::Page`] for a file that cannot be read.
+    pub fn open(folder: &Path) -> Result<Self, StartError> {
+        let mut files = BTreeMap::from([(FORM_SCRIPT.0, Bytes::from_static(FORM_SCRIPT.1.as_bytes()))]);
+        for name in CLIENT {
+            let path = folder.join(name);
+            let read = std::fs::read(&path);
+            let refused = |error| StartError::Page { path: path.display().to_string(), reason: error };
+            files.insert(name, Bytes::from(read.map_err(refused)?));
+        }
+        Ok(Self { files })
+    }
+
+    /// Whether visitors ask on the page.
+    fn asks(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// The page.
+    pub fn page(&self) -> String {
+        PAGE.replace(PLACE, if self.asks() { FORM } else { "" })
+    }
+
+    /// What a browser may load for the page.
+    pub fn policy(&self) -> String {
+        format!("{POLICY}{}", if self.asks() { FORM_POLICY } else { "" })
+    }
+
+    /// A file by its name, with its type.
+    pub fn file(&self, name: &str) -> Option<(&'static str, Bytes)> {
+        self.files.get_key_value(name).map(|(name, bytes)| (type_of(name), bytes.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::wire::sha256;
+
+    use super::*;
+
+    fn base64(bytes: &[u8]) -> String {
+        let digits: Vec<char> = ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['+', '/']).collect();
+        let of = |chunk: &[u8]| {
+            let word = (0..3).fold(0, |word, k| word << 8 | usize::from(chunk.get(k).copied().unwrap_or(0)));
+            (0..4).map(|k| if k > chunk.len() { '=' } else { digits[word >> (18 - 6 * k) & 63] }).collect::<String>()
+        };
+        bytes.chunks(3).map(of).collect()
+    }
+
+    #[test]
+    fn the_policy_has_the_hash_of_the_script_in_the_page() {
+        assert_eq!(["", "a", "ab", "abc"].map(|text| base64(text.as_bytes())), ["", "YQ==", "YWI=", "YWJj"]);
+        let script = PAGE.split_once("<script>").unwrap().1.split_once("</script>").unwrap().0;
+        assert_eq!(PAGE.matches("<script").count(), 1);
+        let hash = base64(&sha256(script.as_bytes()));
+        assert!(POLICY.contains(&format!("'sha256-{hash}'")), "write {hash} into POLICY");
+    }
+
+    #[test]
+    fn a_page_has_a_form_only_with_the_files_of_its_client() {
+        let plain = Site::default();
+        assert!(!plain.page().contains("<form") && !plain.page().contains(PLACE));
+        assert!(!plain.policy().contains("'self' 'wasm-unsafe-eval'") && plain.file("lookup.js").is_none());
+
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(dir.path().join("pkg/lookup")).unwrap();
+        let refused = Site::open(dir.path()).unwrap_err().to_string();
+        assert!(refused.contains("bytes.js") && refused.contains("make wasm"), "{refused}");
+        CLIENT.iter().for_each(|name| std::fs::write(dir.path().join(name), name).unwrap());
+        std::fs::write(dir.path().join("package.json"), "{}").unwrap();
+        let site = Site::open(dir.path()).unwrap();
+        assert!(site.page().contains("<form") && site.policy().contains("'wasm-unsafe-eval'; worker-src 'self'"));
+        let (kind, bytes) = site.file("pkg/lookup/windlass_wasm_bg.wasm").unwrap();
+        assert_eq!((kind, &bytes[..]), ("application/wasm", "pkg/lookup/windlass_wasm_bg.wasm".as_bytes()));
+        assert!(site.file("form.js").is_some());
+        for other in ["package.json", "../Cargo.toml", "", "pkg/lookup"] {
+            assert!(site.file(other).is_none(), "{other}");
+        }
+    }
+}

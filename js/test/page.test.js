@@ -1,0 +1,178 @@
+// The page of `windlass serve --page`, in headless Chromium: visitors ask on it.
+import assert from "node:assert/strict";
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { people, scratch, serve } from "../testing/service.js";
+
+const chromium = process.env.WINDLASS_CHROMIUM ?? "/usr/bin/chromium";
+const playwright = await import("playwright-core").catch(() => undefined);
+const skip = !existsSync(chromium) ? "Chromium is missing" : playwright === undefined ? "playwright-core is missing" : false;
+const root = new URL("..", import.meta.url).pathname;
+
+let browser, dir, service, page;
+const faults = [];
+
+before(async () => {
+  if (skip) return;
+  dir = people(scratch());
+  service = await serve(dir, { options: ["--page", root] });
+  const profile = mkdtempSync(join(tmpdir(), "windlass-chromium-"));
+  process.on("exit", () => rmSync(profile, { recursive: true, force: true }));
+  browser = await playwright.chromium.launchPersistentContext(profile, {
+    executablePath: chromium,
+    headless: true,
+    viewport: { width: 1100, height: 1000 },
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+  });
+  page = await opened(service.url);
+});
+
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+});
+
+async function opened(url) {
+  const page = await browser.newPage();
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (said) => said.type() === "error" && faults.push(said.text()));
+  await page.goto(url);
+  return page;
+}
+
+/** What the page says and shows for a key. */
+async function ask(page, key, patience = 120_000) {
+  await page.fill("#wanted", key);
+  await page.click("#ask");
+  await page.waitForSelector("#answer-state.done, #answer-state.refused", { timeout: patience });
+  await page.waitForSelector("#ask:enabled", { timeout: patience });
+  return page.evaluate(() => ({
+    kind: document.getElementById("answer-state").className,
+    said: document.getElementById("answer-state").textContent,
+    cells: Object.fromEntries(
+      [...document.querySelectorAll("#row dt")].map((term) => [term.textContent, term.nextElementSibling.textContent]),
+    ),
+  }));
+}
+
+/** Bytes and paths of what the page sends. */
+function listen(page) {
+  const sent = [];
+  page.on("request", (request) => sent.push({ url: request.url(), method: request.method(), body: request.postDataBuffer() }));
+  return sent;
+}
+
+test("visitors ask for twenty rows and for keys that are not there", { skip, timeout: 300_000 }, async () => {
+  const sent = listen(page);
+  for (let n = 0; n < 20; n += 1) {
+    const { kind, said, cells } = await ask(page, `user-${25 * n}`);
+    assert.equal(kind, "done", said);
+    assert.deepEqual(cells, { id: `user-${25 * n}`, city: `city ${(25 * n) % 7}`, square: String((25 * n) ** 2) });
+  }
+  for (const absent of ["nobody", "user-500", "<b>user-1</b>"]) {
+    const { said, cells } = await ask(page, absent);
+    assert.deepEqual([said, cells], ["the table has no such row", {}]);
+  }
+  assert.ok(sent.every(({ url }) => url.startsWith(service.url)), "nothing comes from elsewhere");
+  const clear = sent.filter(({ url, body }) => /user-|nobody/.test(url) || body?.includes("user-"));
+  assert.deepEqual(clear, [], "no key is sent in the clear");
+  assert.equal(sent.filter(({ method }) => method === "PUT").length <= 1, true, "keys are uploaded once");
+  if (process.env.WINDLASS_SCREENSHOT !== undefined) {
+    await ask(page, "user-475");
+    await page.screenshot({ path: process.env.WINDLASS_SCREENSHOT });
+  }
+});
+
+test("a reload finds the key, and a visitor can forget it", { skip, timeout: 300_000 }, async () => {
+  const kept = () =>
+    page.evaluate(async () => {
+      const { keptSecret } = await import("/client/storage.js");
+      const secret = await keptSecret("windlass serve");
+      return secret === undefined ? undefined : [...secret].join();
+    });
+  const first = await kept();
+  assert.ok(first.length > 1000);
+  await page.reload();
+  assert.equal((await ask(page, "user-3")).cells.square, "9");
+  assert.equal(await kept(), first);
+  await page.click("#forget");
+  await page.waitForFunction(() => document.getElementById("answer-state").textContent.includes("forgotten"));
+  assert.equal(await kept(), undefined);
+  assert.equal((await ask(page, "user-4")).cells.square, "16");
+  assert.notEqual(await kept(), first);
+});
+
+test("the page runs only scripts of the service", { skip, timeout: 60_000 }, async () => {
+  const policy = (await fetch(service.url)).headers.get("Content-Security-Policy");
+  assert.match(policy, /script-src 'sha256-[^']+' 'self' 'wasm-unsafe-eval'; worker-src 'self'$/);
+  assert.doesNotMatch(policy, /script-src[^;]*'unsafe-(inline|eval)'/);
+  const ran = await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.injected = true";
+    document.body.append(script);
+    return window.injected === true;
+  });
+  assert.equal(ran, false);
+  const status = async (path) => (await fetch(service.url + path)).status;
+  assert.deepEqual(await Promise.all(["/client/lookup.js", "/client/package.json", "/client/%2e%2e/Cargo.toml"].map(status)), [200, 404, 404]);
+});
+
+test("a damaged answer is refused, and the next ask is right", { skip, timeout: 120_000 }, async () => {
+  const proxy = await between(service.url);
+  const other = await opened(proxy.url);
+  proxy.damage = true;
+  const { kind, said, cells } = await ask(other, "user-5");
+  assert.deepEqual([kind, cells], ["refused", {}], said);
+  proxy.damage = false;
+  assert.equal((await ask(other, "user-5")).cells.square, "25");
+  await other.close();
+  proxy.stop();
+});
+
+test("a table that is replaced meanwhile is asked again", { skip, timeout: 120_000 }, async () => {
+  const version = async () => (await (await fetch(`${service.url}/stats.json`)).json()).table.schema;
+  const before = await version();
+  const next = people(scratch());
+  renameSync(dir, `${dir}-old`);
+  cpSync(next, `${dir}-next`, { recursive: true });
+  renameSync(`${dir}-next`, dir);
+  while ((await version()) === before) await new Promise((resolve) => setTimeout(resolve, 200));
+  const { said, cells } = await ask(page, "user-6");
+  assert.equal(cells.square, "36", said);
+});
+
+test("a service that is gone is named", { skip, timeout: 120_000 }, async () => {
+  await service.stop();
+  const { kind, said, cells } = await ask(page, "user-7");
+  assert.deepEqual([kind, cells], ["refused", {}]);
+  assert.match(said, /cannot be reached/);
+});
+
+test("no script of the page failed", { skip }, () => {
+  // The browser reports statuses, refused connections and the script that a test injected as errors.
+  const expected = /status of 4|ERR_CONNECTION|ERR_EMPTY|Content Security Policy/;
+  assert.deepEqual(faults.filter((fault) => !expected.test(fault)), []);
+});
+
+/** A service behind what may change its answers. */
+async function between(target) {
+  const own = { damage: false };
+  const server = createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const body = parts.length > 0 ? Buffer.concat(parts) : undefined;
+    const answer = await fetch(target + request.url, { method: request.method, body });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (own.damage && request.url.startsWith("/ask")) bytes[bytes.length >> 1] ^= 1;
+    const headers = ["Content-Type", "Content-Security-Policy"].map((name) => [name, answer.headers.get(name)]);
+    response.writeHead(answer.status, Object.fromEntries(headers.filter(([, value]) => value !== null)));
+    response.end(bytes);
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  own.url = `http://127.0.0.1:${server.address().port}`;
+  own.stop = () => server.close();
+  return own;
+}
