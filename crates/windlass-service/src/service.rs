@@ -480,6 +480,7 @@ mod tests {
             oprf_key: None,
             tokens: None,
             shelf: Some((dir.join("kept"), 1 << 30)),
+            page: None,
         };
         Service::start(&table, &setup).unwrap()
     }

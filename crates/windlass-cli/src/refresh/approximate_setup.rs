@@ -25,7 +25,7 @@ pub struct Set {
 
 /// How a set refreshes.
 enum Way {
-    OnePass(RefreshSpec),
+    OnePass(Box<RefreshSpec>),
     Passes(Arc<PreciseRefreshPlan>),
 }
 
@@ -49,7 +49,7 @@ pub fn named(preset: Option<&str>) -> Result<Option<Set>> {
     let Some(name) = preset else { return Ok(None) };
     let own = |way| Ok(Some(Set { name: name.to_owned(), way }));
     if refresh_preset_names().any(|known| known == name) {
-        return own(Way::OnePass(RefreshSpec::preset(name)?));
+        return own(Way::OnePass(Box::new(RefreshSpec::preset(name)?)));
     }
     if precise_refresh_preset_names().any(|known| known == name) {
         return own(Way::Passes(Arc::new(PreciseRefreshPlan::preset(name)?)));
@@ -66,7 +66,7 @@ pub fn named(preset: Option<&str>) -> Result<Option<Set>> {
         return Ok(None);
     }
     let spec = RefreshSpec::from_json(&text).map_err(refused)?;
-    Ok(Some(Set { name: name_of(&spec), way: Way::OnePass(spec) }))
+    Ok(Some(Set { name: name_of(&spec), way: Way::OnePass(Box::new(spec)) }))
 }
 
 /// The text of a parameter file. What cannot be read is refused as other parameters are.
