@@ -42,6 +42,7 @@ def on_config(config: Any) -> Any:
         "training",
         "deep-circuit",
         "researchers",
+        "heir",
         "ray",
     ]
     classes = [page for page in _reference if page != "index.md"]

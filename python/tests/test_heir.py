@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import windlass as wl
-from windlass.heir import _forms, _interpreter, _reader, _trace, programs
+from windlass.heir import _forms, _interpreter, _planning, _reader, _trace, programs
 from windlass.heir._trace import Trace
 
 TEXTS = Path(__file__).parent / "heir"
@@ -119,13 +119,13 @@ def test_fewer_operations_compute_what_the_slots_hold(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[Any] = []
-    own = programs.Program._wanted
+    own = _planning.Planner.results
 
-    def wanted(self: Any, *args: Any) -> Any:
-        seen.append(own(self, *args)[0])
-        return own(self, *args)
+    def results(self: Any, values: Any) -> Any:
+        seen.append(own(self, values))
+        return seen[-1]
 
-    monkeypatch.setattr(programs.Program, "_wanted", wanted)
+    monkeypatch.setattr(_planning.Planner, "results", results)
     traces: list[Trace] = []
     own_forms = _forms.forms
 
@@ -133,14 +133,14 @@ def test_fewer_operations_compute_what_the_slots_hold(
         traces.append(trace)
         return own_forms(trace, *args)
 
-    monkeypatch.setattr(programs, "forms", forms)
+    monkeypatch.setattr(_planning, "forms", forms)
     program = wl.heir.load(text(name), plain=PLAIN.get(name))
     modulus = None if program.scheme == "CKKS" else 65537
     arguments = CASES[name][0]
     values = slot_by_slot(traces[0], modulus, arguments)
-    [(port, nodes, places)] = seen[0]
-    slots = np.concatenate([values[node.number] for node in nodes])
-    expected = slots[places].reshape(port.shape)
+    [wanted] = seen[0]
+    slots = np.concatenate([values[node.number] for node in wanted.nodes])
+    expected = slots[wanted.places].reshape(wanted.port.shape)
     found = program.in_the_clear(*arguments)
     np.testing.assert_allclose(found if modulus is None else found % modulus, expected, atol=1e-12)
 
@@ -156,7 +156,7 @@ def test_repetitions_in_slots_disappear_and_matrices_become_one_product() -> Non
 
 def test_fewer_keys_for_each_matrix() -> None:
     program = wl.heir.load(text("product_of_matrices"))
-    fewer = wl.heir.load(text("product_of_matrices"), max_keys=4)
+    fewer = wl.heir.load(text("product_of_matrices"), max_keys=1)
     assert len(fewer.required_keys) < len(program.required_keys)
     arguments, function = CASES["product_of_matrices"]
     np.testing.assert_allclose(fewer.run(*arguments), function(*arguments), atol=1e-7)
@@ -168,6 +168,18 @@ def test_products_take_the_order_of_their_sums() -> None:
     program = wl.heir.load(text("product_of_matrices"))
     # A matrix for each factor, a product, and no permutation behind it.
     assert (program.depth, program.products) == (2, 1)
+
+
+def test_entries_are_encrypted_in_the_order_of_slots() -> None:
+    program = wl.heir.load(text("product_of_matrices"))
+    first, second = program.client_half.interface.orders
+    assert sorted(first) == list(range(12)) and sorted(second) == list(range(20))
+    # Entry i of the bicyclic order is in row i modulo 3 and column i modulo 4.
+    assert [divmod(int(entry), 4) for entry in first] == [(i % 3, i % 4) for i in range(12)]
+    # In this order a rotation of slots has at most three diagonals, whatever the shape.
+    plans = program.server_half.circuit.plans.values()
+    assert max(len(plan.diagonals) for plan in plans) <= 3
+    assert len(program.required_keys) <= 12
 
 
 # Texts by hand: what heir-opt prints seldom.
@@ -331,6 +343,24 @@ def test_a_blur_of_an_image_is_one_matrix() -> None:
     expected = sum(np.roll(image, 4 * i + j) for i in (-1, 0, 1) for j in (-1, 0, 1))
     np.testing.assert_array_equal(program.run(image), expected)
     assert (program.products, program.depth) == (0, 1)
+
+
+def test_levels_for_what_lies_beside_the_entries() -> None:
+    # Six entries do not fill their slots: a matrix leaves sums beside them, a polynomial constants.
+    body = """%d = arith.constant dense<[[0.5], [0.25]]> : tensor<2x1xf32>
+        %0 = kernel.linear_transform %x, %d <diagonal_indices = [0, 1]>
+          : (!ct, tensor<2x1xf32>) -> !ct
+        %1 = kernel.eval_chebyshev %0 <coefficients = [0.5, 0.25, 0.125]> : (!ct) -> !ct
+        %2 = kernel.linear_transform %1, %d <diagonal_indices = [0, 1]>
+          : (!ct, tensor<2x1xf32>) -> !ct
+        return %2 : !ct"""
+    source = ckks(body, "%x: !ct").replace("count = 8", "count = 6")
+    program = wl.heir.load(source)
+    x = reals(6)
+    once = np.polynomial.chebyshev.chebval(0.5 * x + 0.25 * np.roll(x, -1), [0.5, 0.25, 0.125])
+    expected = 0.5 * once + 0.25 * np.roll(once, -1)
+    np.testing.assert_allclose(program.run(x), expected, atol=1e-7)
+    assert program.depth == 6
 
 
 def test_several_results_and_one_that_is_known() -> None:

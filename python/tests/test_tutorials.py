@@ -34,6 +34,7 @@ def test_the_tutorials_are_there() -> None:
     expected = {
         "deep-circuit",
         "first-product",
+        "heir",
         "private-lookup",
         "researchers",
         "scoring",

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from windlass._html import lines
 from windlass._windlass import (
-    Context,
     ExplicitCiphertext,
     ExplicitClient,
     ExplicitContext,
@@ -19,14 +19,17 @@ from windlass._windlass import (
     ExplicitServer,
 )
 from windlass.errors import ParameterError, ProgramError, ShapeError, WindlassError
-from windlass.heir._check import all_operations
-from windlass.heir._entry import Entry, _body, _number
+from windlass.heir._check import Checker, all_operations
+from windlass.heir._entry import Entry, body_of, entry_of, number_of, setting_of
 from windlass.heir._interpreter import Interpreter
 from windlass.heir._ir import Function
+from windlass.heir._parser import parse
+from windlass.heir._planning import Planner, bounds_of
+from windlass.heir._ports import Interface, Port
 from windlass.heir._rules import Machine
 from windlass.heir._trace import Trace
 from windlass.heir._written_operations import Plain, Step, WrittenTrace, place_of, run_as_written
-from windlass.heir.programs import Program, ProgramClient, ProgramServer, _bounds
+from windlass.heir.halves import ProgramClient, ProgramServer
 
 _TOLERANCE = 2.0**-20
 """The relative difference of scales that a program may add, unless a caller says otherwise."""
@@ -40,20 +43,31 @@ def _list(body: str, name: str) -> list[int]:
     return [] if found is None else [int(x) for x in found[1].split(",") if x]
 
 
-class WrittenProgram(Program):
+class WrittenProgram:
     """A program that runs *as written*.
 
     Made by :func:`load` with ``run="as written"``: the moduli, levels, scales, relinearisations and
-    rescalings are those of the text. It stays in one process: it has no pickles.
+    rescalings are those of the text. It stays in one process: it has no pickles and no files.
 
     Attributes
     ----------
+    name : str
+        The function that is evaluated.
+    scheme : {"BGV", "CKKS"}
+    inputs, outputs : tuple of Port
+        Encrypted arguments, and results.
+    slots : int
+        The slots for which HEIR compiled the program.
+    products, depth : int
+        The successive products of ciphertexts, and the levels from arguments to results.
+    bounds : tuple of float
+        CKKS: the largest absolute value of each encrypted argument.
+    rotations : tuple of int
+        The amounts of rotations that need keys.
     context : ExplicitContext
         With the chain of moduli of the text.
 
     """
-
-    context: ExplicitContext  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -68,35 +82,39 @@ class WrittenProgram(Program):
     ) -> None:
         self._tolerance = _TOLERANCE if scale_tolerance is None else scale_tolerance
         self._insecure = insecure
-        super().__init__(
-            text,
-            function=function,
-            plain=plain,
-            bound=bound,
-            slots=slots,
-            context=None,
-            max_keys=None,
+        self._checker = Checker(text, parse(text))
+        self._checker.check()
+        self._setting = setting_of(self._checker, slots)
+        entry = entry_of(self._checker, function)
+        self.name, self.scheme, self.slots = (
+            entry.function.name,
+            self._setting.scheme,
+            self._setting.slots,
         )
+        planner = Planner(Interpreter(self._checker), self._setting, entry)
+        try:
+            self._plan(planner, plain, bound)
+        except ProgramError as error:
+            if error.line:
+                raise
+            at = getattr(error, "at", entry.function.at)
+            raise self._checker.error(str(error), at) from None
 
     def _plan(
-        self,
-        interpreter: Interpreter,
-        entry: Entry,
-        plain: Mapping[int, ArrayLike],
-        bound: float | Sequence[float],
-        context: Context | None,
+        self, planner: Planner, plain: Mapping[int, ArrayLike], bound: float | Sequence[float]
     ) -> None:
-        run_as_written(interpreter)
-        self._checker = interpreter.checker
+        run_as_written(planner.interpreter)
         self.context = self._explicit_context()
         trace = WrittenTrace(self.slots, self._setting.modulus is not None)
-        ports, arguments = self._read_inputs(interpreter, entry, plain, trace)
-        self.inputs = tuple(ports)
-        self.bounds = _bounds(bound, len(ports))
+        ports, arguments = planner.read_inputs(plain, trace)
+        self.inputs: tuple[Port, ...] = tuple(ports)
+        self.bounds = bounds_of(bound, len(ports))
         self._inputs = [step for step in trace.nodes if isinstance(step, Step)]
-        self._scales = [self._place_input(entry, step) for step in self._inputs]
-        results = interpreter.run(Machine(trace, client=False), self.name, arguments)
-        self._outputs, _ = self._wanted(interpreter, entry, results)
+        self._scales = [self._place_input(planner.entry, step) for step in self._inputs]
+        values = planner.interpreter.run(Machine(trace, client=False), self.name, arguments)
+        self._outputs = [
+            (wanted.port, wanted.nodes, wanted.places) for wanted in planner.results(values)
+        ]
         self.outputs = tuple(port for port, _, _ in self._outputs)
         wanted = {node.number for _, nodes, _ in self._outputs for node in nodes}
         self._steps = _used(trace, wanted)
@@ -113,18 +131,23 @@ class WrittenProgram(Program):
             ),
             default=0,
         )
+        # Arguments are encrypted as the text says, so their entries stay in their order.
+        orders = tuple(np.arange(port.size) for port in ports)
+        self._interface = Interface(
+            self.name, self.scheme, self.slots, self.inputs, orders, self.bounds, ()
+        )
 
     def _explicit_context(self) -> ExplicitContext:
         module = self._checker.module
         if self.scheme == "BFV":
             message = "a program of BFV cannot run as written: leave out run="
             raise self._checker.error(message, 0)
-        body = _body(module, f"{self.scheme.lower()}.schemeParam")
-        log_n, moduli, special = _number(body, "logN"), _list(body, "Q"), _list(body, "P")
+        body = body_of(module, f"{self.scheme.lower()}.schemeParam")
+        log_n, moduli, special = number_of(body, "logN"), _list(body, "Q"), _list(body, "P")
         if log_n is None or not 4 <= log_n <= 17 or not moduli or not special:
             message = f"the module names no logN, Q and P in {self.scheme.lower()}.schemeParam"
             raise self._checker.error(message, 0)
-        self._scale_bits = _number(body, "logDefaultScale") or self._setting.scale_bits
+        self._scale_bits = number_of(body, "logDefaultScale") or self._setting.scale_bits
         n, insecure = 2**log_n, self._insecure
         if self.scheme == "CKKS":
             return ExplicitContext.ckks(n, moduli, special=special, insecure=insecure)
@@ -162,15 +185,6 @@ class WrittenProgram(Program):
         """Whether products are relinearised."""
         return any(step.method == "relinearize" for step in self._steps)
 
-    @property
-    def required_keys(self) -> list[int]:
-        """Always empty: :attr:`rotations` lists the amounts that need keys."""
-        return []
-
-    def __windlass_needs__(self) -> Any:
-        message = f"@{self.name} runs as written: make its keys with setup()"
-        raise ParameterError(message)
-
     def setup(self, *, progress: Any = None) -> tuple[ProgramClient, ProgramServer]:
         """Make keys.
 
@@ -204,7 +218,7 @@ class WrittenProgram(Program):
         list of ExplicitCiphertext
 
         """
-        arrays = self._arrays(inputs)
+        arrays = self._interface.vectors(inputs)
         made = zip(self._inputs, self._scales, strict=True)
         return [self._encrypted(client, step, scale, arrays) for step, scale in made]
 
@@ -313,16 +327,23 @@ class WrittenProgram(Program):
             found.append(entries.astype(np.float64 if self.scheme == "CKKS" else np.int64))
         return found[0] if len(found) == 1 else tuple(found)
 
-    def in_the_clear(self, *inputs: ArrayLike) -> Any:
-        """Not available: load the program without ``run=`` for that.
+    def run(self, *inputs: ArrayLike) -> Any:
+        """Make keys, encrypt, evaluate and decrypt, in one process.
 
         Parameters
         ----------
         *inputs : array_like
+            One array for each of :attr:`inputs`.
+
+        Returns
+        -------
+        numpy.ndarray, or a tuple of these
+            As of :meth:`decrypt`.
 
         """
-        message = "a program that runs as written has no run in the clear: load it without run="
-        raise ParameterError(message)
+        self._interface.vectors(inputs)
+        client, server = self.setup()
+        return client.decrypt(server.evaluate(client.encrypt(*inputs)))
 
     def explain(self) -> str:
         """Describe the operations of the server, its keys, and the parameters of the text.
@@ -346,6 +367,17 @@ class WrittenProgram(Program):
                 f"{'parameters':13}{repr(self.context)[len('<windlass.ExplicitContext ') : -1]}",
             ]
         )
+
+    def __repr__(self) -> str:
+        inputs, outputs = len(self.inputs), len(self.outputs)
+        return (
+            f"<windlass.heir.WrittenProgram {self.name}, {self.scheme}, "
+            f"{inputs} input{'s' * (inputs != 1)}, {outputs} output{'s' * (outputs != 1)}, "
+            f"depth {self.depth}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return lines(self.explain())
 
     def __reduce__(self) -> tuple[Any, ...]:
         raise ParameterError("a program that runs as written has no pickles: keep its text")

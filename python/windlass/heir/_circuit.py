@@ -28,6 +28,12 @@ class Block:
     factor: Any = None
     """Of the kind ``"factor"``: a number, or one for each entry."""
     matrix: NDArray[Any] | None = None
+    keys: list[int] | None = None
+    """Of a matrix that was planned before: the Galois keys that its plan may use.
+
+    Plans follow prices that are measured. Without this list another machine might choose a plan for
+    which the client made no keys.
+    """
 
 
 @dataclass(eq=False)
@@ -92,6 +98,10 @@ class Design:
     """The largest number of arrays in one sum."""
 
 
+# What the slots beside the entries of an array of CKKS hold.
+_ZEROS, _CONSTANTS, _ANYTHING = range(3)
+
+
 class Designer:
     """Turns rows into steps."""
 
@@ -100,19 +110,21 @@ class Designer:
         self.modulus = forms.modulus
         self.bounds: list[float] = []
         self.needs: list[Need] = []
+        self.beside: list[int] = []
         self.made: dict[tuple[bytes, ...], Affine] = {}
         sizes = [source.size for source in forms.arguments.values()]
         arguments = {k: source.number for k, source in forms.arguments.items()}
         self.design = Design(self.modulus, sizes, arguments)
         for source in forms.sources:
             if source.argument is not None:
-                self._add(bounds[source.argument], Need())
+                self._add(bounds[source.argument], Need(), _ZEROS)
             else:
                 self._step(source)
 
-    def _add(self, bound: float, need: Need) -> None:
+    def _add(self, bound: float, need: Need, beside: int) -> None:
         self.bounds.append(bound)
         self.needs.append(need)
+        self.beside.append(beside)
         self.design.need = self.design.need.join(need)
         self.design.bound = max(self.design.bound, bound)
 
@@ -124,22 +136,44 @@ class Designer:
             need = self._need(left).join(self._need(right))
             need = Need(need.products + 1, need.maps, need.levels + 1)
             bound = left.bound * right.bound
+            # Zeros times anything are zeros.
+            beside = min(self._beside(left), self._beside(right))
         else:
             assert source.inner is not None
             step.inner = self.affine(source.inner)
+            if not step.inner.blocks:
+                raise ProgramError("a polynomial of a constant is not supported")
             need = self._need(step.inner)
             levels = _polynomial_depth(source.coefficients)
-            need = Need(need.products + levels, need.maps, need.levels + levels)
+            # What lies beside the entries is cleared first: there, values could exceed any bound.
+            clear = int(self._beside(step.inner) != _ZEROS)
+            at_zero = np.polynomial.chebyshev.chebval(0.0, source.coefficients)
+            beside = _ZEROS if at_zero == 0 else _CONSTANTS
+            need = Need(need.products + levels, need.maps, need.levels + levels + clear)
             bound = sum(abs(x) for x in source.coefficients)
         self.design.steps.append(step)
-        self._add(bound, need)
+        self._add(bound, need, beside)
+
+    def _beside(self, affine: Affine) -> int:
+        """What the slots beside the entries of a sum hold."""
+        return max((self._beside_block(block) for block in affine.blocks), default=_ZEROS)
+
+    def _beside_block(self, block: Block) -> int:
+        if block.matrix is not None:
+            rows, columns = block.matrix.shape
+            full = rows & (rows - 1) == 0 and rows >= columns
+            return _ZEROS if full else _ANYTHING
+        varies = block.kind == "factor" and isinstance(block.factor, np.ndarray)
+        return _ZEROS if varies else self.beside[block.source]
 
     def _need(self, affine: Affine) -> Need:
         found = Need()
         for block in affine.blocks:
             own = self.needs[block.source]
             more = int(block.kind in ("factor", "matrix"))
-            found = found.join(Need(own.products, own.maps + more, own.levels + more))
+            # Before a matrix, constants beside the entries are cleared.
+            clear = int(block.matrix is not None and self.beside[block.source] == _CONSTANTS)
+            found = found.join(Need(own.products, own.maps + more, own.levels + more + clear))
         return found
 
     def output(self, rows: Rows) -> None:
@@ -244,14 +278,16 @@ def chosen_context(
 class PlannedCircuit:
     """A design with the plans of its matrices and polynomials in a context."""
 
-    def __init__(self, design: Design, context: Context, max_keys: int | None) -> None:
+    def __init__(self, design: Design, context: Context, max_keys: int | None = None) -> None:
         self.design, self.context = design, context
         self.plans: dict[int, LinearPlan] = {}
         self.polynomials: dict[int, Circuit] = {}
         for affine in self._affines():
             for block in affine.blocks:
                 if block.matrix is not None and id(block) not in self.plans:
-                    self.plans[id(block)] = context.linear(block.matrix, max_keys=max_keys)
+                    most = max_keys if block.keys is None else None
+                    plan = context.linear(block.matrix, max_keys=most, keys=block.keys)
+                    self.plans[id(block)] = plan
         for step in design.steps:
             if step.inner is not None:
                 polynomial = context.polynomial(_chebyshev(step.coefficients))
@@ -311,8 +347,7 @@ class PlannedCircuit:
             return left**2 if left is right else left * right
         assert step.inner is not None
         x = self._affine(step.inner, values, made)
-        if x is None:
-            raise ProgramError("a polynomial of a constant is not supported")
+        assert x is not None
         # The program says that numbers lie between -1 and 1.
         return self.polynomials[step.source](x.assume_bound(1.0), progress=False)
 

@@ -45,10 +45,10 @@ def setting_of(checker: Checker, slots: int | None) -> Setting:
     """The scheme, and how many slots a ciphertext has for the program."""
     module = checker.module
     scheme = _scheme(checker)
-    parameters = _body(module, "ckks.schemeParam") or _body(module, "bgv.schemeParam")
+    parameters = body_of(module, "ckks.schemeParam") or body_of(module, "bgv.schemeParam")
     modulus = None
     if scheme != "CKKS":
-        modulus = _number(parameters, "plaintextModulus")
+        modulus = number_of(parameters, "plaintextModulus")
         if modulus is None or not 2 <= modulus < _MOST_MODULUS:
             message = "no plaintextModulus below 2^31 in bgv.schemeParam of the module"
             raise checker.error(message, 0)
@@ -63,7 +63,7 @@ def setting_of(checker: Checker, slots: int | None) -> Setting:
     if scheme != "CKKS" and isinstance(actual, int) and count > actual // 2:
         message = f"{count} slots lie in two rows of {actual // 2}, but only one row is supported"
         raise checker.error(message, 0)
-    bits = _number(parameters, "logDefaultScale") or 40
+    bits = number_of(parameters, "logDefaultScale") or 40
     return Setting(scheme, modulus, count, min(max(bits, 30), 50))
 
 
@@ -90,12 +90,14 @@ def _scheme(checker: Checker) -> Scheme:
     raise checker.error(message, 0)
 
 
-def _body(module: Module, name: str) -> str:
+def body_of(module: Module, name: str) -> str:
+    """The text of an attribute of the module, or nothing."""
     found = module.attributes.get(name)
     return found.body if isinstance(found, Opaque) else ""
 
 
-def _number(body: str, name: str) -> int | None:
+def number_of(body: str, name: str) -> int | None:
+    """The number ``name=...`` in such a text."""
     found = re.search(rf"\b{name}=([0-9]{{1,18}})\b", body)
     return None if found is None else int(found[1])
 

@@ -17,6 +17,7 @@ Only slots on which a result depends have a row.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -196,12 +197,14 @@ class Source:
 class Forms:
     """The vectors of a program."""
 
-    def __init__(self, trace: Trace, sizes: list[int], modulus: int | None) -> None:
+    def __init__(self, trace: Trace, orders: Sequence[_Index], modulus: int | None) -> None:
         self.trace, self.modulus = trace, modulus
         self.dtype = np.dtype(np.float64 if modulus is None else np.int64)
         self.sources: list[Source] = []
         self.columns = 1
-        self.arguments = {k: self._source(size, argument=k) for k, size in enumerate(sizes)}
+        self.arguments = {k: self._source(len(x), argument=k) for k, x in enumerate(orders)}
+        # Where each entry of an argument is; the last for slots without an entry.
+        self.places = [np.append(np.argsort(order), -1) for order in orders]
 
     def _source(self, size: int, **kind: Any) -> Source:
         source = Source(len(self.sources), self.columns, size, **kind)
@@ -240,7 +243,8 @@ class Forms:
 
     def _input(self, node: Node, _parents: list[Vector], places: _Index) -> tuple[_Index, Rows]:
         slots = node.payload
-        element, constant = slots.element[places], slots.constant[places]
+        element = self.places[slots.argument][slots.element[places]]
+        constant = slots.constant[places]
         start = self.arguments[slots.argument].start
         entries, labels = np.unique(element, return_inverse=True)
         if entries[0] >= 0:
@@ -375,13 +379,16 @@ def _is_source(rows: Rows, sources: list[Source]) -> bool:
 
 def forms(
     trace: Trace,
-    sizes: list[int],
+    orders: Sequence[_Index],
     modulus: int | None,
     wanted: dict[int, NDArray[np.bool_]],
 ) -> tuple[Forms, dict[int, Vector]]:
-    """The vectors of the results of which slots are wanted, and what they are made of."""
+    """The vectors of the results of which slots are wanted, and what they are made of.
+
+    The entries of each argument are numbered in the order that is given for it.
+    """
     needed = demands(trace, wanted)
-    made = Forms(trace, sizes, modulus)
+    made = Forms(trace, orders, modulus)
     last = {parent.number: node.number for node in trace.nodes for parent in node.parents}
     found: dict[int, Vector] = {}
     for node in trace.nodes:

@@ -14,11 +14,19 @@ from typing import Any
 from windlass.errors import ProgramError, WindlassError
 from windlass.heir._check import Checker, all_operations, loop_bounds
 from windlass.heir._ir import Block, Function, Module, Operation, Symbol, Value
+from windlass.heir._lanes import TooMany, Unsupported, Vectoriser
 from windlass.heir._operations import RULES
 from windlass.heir._rules import Machine, frozen
 
 MOST_STEPS = 5 * 10**7
 """The largest number of operations that a program may run, of all kinds together."""
+
+
+_AT_ONCE = 16
+"""So many operations in iterations that run at once count as one."""
+
+_FEW = 16
+"""Loops with fewer iterations, and none inside, run one iteration after the other."""
 
 
 class Interpreter:
@@ -29,6 +37,8 @@ class Interpreter:
         self.module: Module = checker.module
         self.steps = 0
         self.sizes: dict[str, int] = {}
+        self.in_turn: set[int] = set()
+        """Loops whose iterations run one after the other."""
         for function in self.module.functions.values():
             if function.body is not None:
                 _remove_unused(function.body)
@@ -123,12 +133,40 @@ class Interpreter:
         body = operation.regions[0]
         variable, *arguments = body.arguments
         values = [_passed(value, frame) for value in initial]
+        at_once = self._at_once(machine, operation, bounds, values, frame)
+        if at_once is not None:
+            return at_once
         for k in range(*bounds):
             frame[variable.slot] = k
             for argument, value in zip(arguments, values, strict=True):
                 frame[argument.slot] = value
             values = self._block(machine, body, frame)
         return values
+
+    def _at_once(
+        self,
+        machine: Machine,
+        operation: Operation,
+        bounds: tuple[int, int, int],
+        values: list[Any],
+        frame: list[Any],
+    ) -> list[Any] | None:
+        """The results of a loop whose iterations run at once; None for one in which they do not."""
+        if id(operation) in self.in_turn or (
+            len(range(*bounds)) < _FEW
+            and not any(x.regions for x in operation.regions[0].operations)
+        ):
+            return None
+        vectoriser = Vectoriser(frame, (MOST_STEPS - self.steps) * _AT_ONCE, client=machine.client)
+        try:
+            found = vectoriser.run(operation, bounds, values)
+        except TooMany:
+            return None
+        except Unsupported:
+            self.in_turn.add(id(operation))
+            return None
+        self.steps += vectoriser.steps // _AT_ONCE
+        return found
 
 
 def _remove_unused(block: Block) -> None:

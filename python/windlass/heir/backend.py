@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from windlass._windlass import Ciphertext, Context
 from windlass.errors import ParameterError, ShapeError, UnknownName, missing_package
-from windlass.heir.programs import Program, ProgramClient, ProgramServer, load
+from windlass.heir.halves import ProgramClient, ProgramServer
+from windlass.heir.programs import Program, load
 
 
 class Backend:
