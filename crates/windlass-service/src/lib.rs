@@ -26,5 +26,6 @@ pub mod service;
 pub mod shelf;
 pub mod site;
 mod stall;
+pub mod start_error;
 pub mod tokens;
 pub mod workers;

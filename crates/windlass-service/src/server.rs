@@ -28,8 +28,8 @@ use windlass::wire::sha256;
 use crate::gate::Peer;
 use crate::limits::Limits;
 use crate::pem;
-use crate::service::StartError;
 use crate::stall::Stall;
+use crate::start_error::StartError;
 
 /// The certificates in a PEM file.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {

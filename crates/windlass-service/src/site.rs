@@ -6,7 +6,7 @@ use std::path::Path;
 
 use axum::body::Bytes;
 
-use crate::service::StartError;
+use crate::start_error::StartError;
 
 /// The page, in one file.
 const PAGE: &str = include_str!("page.html");

@@ -16,7 +16,8 @@ use windlass_service::client::{Access, Remote};
 use windlass_service::limits::Limits;
 use windlass_service::routes::application;
 use windlass_service::server;
-use windlass_service::service::{Service, Setup, StartError};
+use windlass_service::service::{Service, Setup};
+use windlass_service::start_error::StartError;
 
 /// Megabytes come and go here, keys and queries. The system's allocator keeps ever larger ones in its
 /// heap, which then grows for as long as clients come and go (design 0018).
