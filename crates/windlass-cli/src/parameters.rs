@@ -23,7 +23,7 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
         ParamsCommand::List => Stages::new(quiet).run("list", "building parameter sets", list),
         ParamsCommand::Show { name } => {
             if let Some(plan) = exact_set(Some(name))? {
-                let context = Context::of_exact_refresh(Arc::clone(&plan), Scheme::Bgv)?;
+                let context = Context::of_exact_refresh(Arc::clone(&plan), Scheme::Bgv);
                 let mut report = describe(context.params());
                 plan.explain().lines().for_each(|line| report.line(line));
                 report.field("depth_between_refreshes", plan.depth_between());

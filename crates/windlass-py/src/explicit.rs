@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use numpy::IntoPyArray;
 use pyo3::prelude::*;
+use windlass::rlwe::Limits;
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{Assurance, SecretDistribution};
 use windlass::schemes::explicit::{Chain, Ciphertext, Client, Context, Encoding, Plaintext, Scale, Server, Values};
@@ -102,14 +103,14 @@ fn scale_of(context: &Context, given: &Bound<'_, PyAny>) -> PyResult<Scale> {
 }
 
 /// A vector of the kind that the context has.
-fn vector(context: &Context, given: &Bound<'_, PyAny>) -> PyResult<Values> {
+fn vector(operation: &'static str, context: &Context, given: &Bound<'_, PyAny>) -> PyResult<Values> {
     let py = given.py();
     let modulus = match context.encoding() {
         Encoding::Ckks => None,
         Encoding::Bgv { modulus } => Some(modulus),
     };
     let given = numbers::values(given, modulus.is_some())?;
-    given.check(py, "encode", modulus)?;
+    given.check(py, operation, modulus)?;
     if given.shape().len() > 1 {
         let message = format!("a vector is expected, not an array of shape {}", in_words(given.shape()));
         return Err(plain(py, "ShapeError", message));
@@ -256,10 +257,11 @@ impl PyExplicitContext {
         let rotations: Vec<i64> = rotations.iter().map(|amount| amount.0).collect();
         let made = long(py, None, "keys", move |_| {
             let mut rng = os_rng()?;
+            let tolerance = scale_tolerance.unwrap_or(Server::SCALE_TOLERANCE);
+            Limits::between(0.0, 1.0).check("the tolerance of scales", tolerance)?;
             let client = Client::generate(&context, &mut rng);
             let keys = Arc::new(client.evaluation_keys(&rotations, relinearisation, &mut rng)?);
             let server = Server::new(&context, keys)?;
-            let tolerance = scale_tolerance.unwrap_or(Server::SCALE_TOLERANCE);
             Ok((client, server.with_scale_tolerance(tolerance)?))
         });
         let (client, server) = made?;
@@ -295,7 +297,7 @@ impl PyExplicitContext {
         level: Natural,
         scale: &Bound<'_, PyAny>,
     ) -> PyResult<PyExplicitPlaintext> {
-        let (values, scale) = (vector(&self.context, values)?, scale_of(&self.context, scale)?);
+        let (values, scale) = (vector("encode", &self.context, values)?, scale_of(&self.context, scale)?);
         let plaintext = quick(py, || self.context.encode(&values, level.0 as usize, scale))?;
         Ok(PyExplicitPlaintext { plaintext })
     }
@@ -335,7 +337,7 @@ impl PyExplicitClient {
     ) -> PyResult<PyExplicitCiphertext> {
         let context = self.client.context();
         let (scale, level) = (scale_of(context, scale)?, level.0 as usize);
-        let mut values = vector(context, values)?;
+        let mut values = vector("encrypt", context, values)?;
         let encrypted = answer(py, || self.client.encrypt(&values, bound, level, scale, &mut os_rng()?));
         values.wipe();
         encrypted

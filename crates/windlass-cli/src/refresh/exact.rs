@@ -54,7 +54,7 @@ impl Setup {
             let reason = "--packed is for bootstrapping: a refresh through CKKS keeps any elements of slots";
             return Err(CliError::Usage(reason.into()));
         }
-        let context = Context::of_exact_refresh(Arc::clone(&plan), Scheme::from(way.scheme))?;
+        let context = Context::of_exact_refresh(Arc::clone(&plan), Scheme::from(way.scheme));
         Ok(Self { wire: RefreshContext::new(plan.ckks()), plan, context })
     }
 

@@ -83,7 +83,7 @@ impl Context {
             Ok(preset) => Self::for_bootstrapping(preset.params, preset.spec),
             Err(Error::UnknownName { .. } | Error::Unplannable { .. }) => {
                 if exact_refresh_preset_names().any(|known| known == name) {
-                    return Self::of_exact_refresh(Arc::new(ExactRefreshPlan::preset(name)?), Scheme::Bgv);
+                    return Ok(Self::of_exact_refresh(Arc::new(ExactRefreshPlan::preset(name)?), Scheme::Bgv));
                 }
                 Self::from_params(Params::preset(name, Scheme::Bgv)?)
             }
@@ -177,7 +177,7 @@ impl Context {
             return Self::from_params(Params::from_json(text)?);
         }
         let (spec, scheme) = ExactRefreshSpec::from_json(text)?;
-        Self::of_exact_refresh(Arc::new(ExactRefreshPlan::new(&spec)?), scheme)
+        Ok(Self::of_exact_refresh(Arc::new(ExactRefreshPlan::new(&spec)?), scheme))
     }
 
     /// The same parameters with the given scheme.

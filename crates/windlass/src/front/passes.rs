@@ -11,6 +11,8 @@ use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::BootstrapError;
 use crate::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshSpec};
 use crate::bootstrap::exact_through_ckks::{ExactRefreshPlan, ExactRefreshSpec};
+#[cfg(doc)]
+use crate::error::Error;
 use crate::error::Result;
 use crate::params::Params;
 use crate::schemes::Scheme;
@@ -46,14 +48,11 @@ impl Context {
     /// # Errors
     /// As [`ExactRefreshPlan::of_shape`].
     pub fn exact_refreshing(spec: &ExactRefreshSpec, scheme: Scheme) -> Result<Self> {
-        Self::of_exact_refresh(Arc::new(ExactRefreshPlan::of_shape(spec)?), scheme)
+        Ok(Self::of_exact_refresh(Arc::new(ExactRefreshPlan::of_shape(spec)?), scheme))
     }
 
     /// As [`Self::exact_refreshing`], for a plan that exists.
-    ///
-    /// # Errors
-    /// None if the plan exists.
-    pub fn of_exact_refresh(plan: Arc<ExactRefreshPlan>, scheme: Scheme) -> Result<Self> {
+    pub fn of_exact_refresh(plan: Arc<ExactRefreshPlan>, scheme: Scheme) -> Self {
         let (spec, rlwe) = (plan.ckks().context().spec().to_rlwe(), plan.context().params().clone());
         let name = match &spec.assurance {
             Assurance::Secure => plan.spec().in_words(),
@@ -62,7 +61,7 @@ impl Context {
         let modulus = (plan.spec().prime, plan.spec().exponent);
         let params = Params::below_a_refresh((&name, scheme), modulus, (spec, rlwe), plan.output_level());
         let files = WireContext::new(plan.context(), plan.slot_ring(), scheme);
-        Ok(Self::of(ExactSetting { params, files, bootstrapping: None, exact_refresh: Some(plan) }))
+        Self::of(ExactSetting { params, files, bootstrapping: None, exact_refresh: Some(plan) })
     }
 
     /// The refresh through CKKS that the parameters are made for: what [`Self::generate_keys`] takes, with its

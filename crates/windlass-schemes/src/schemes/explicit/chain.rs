@@ -53,6 +53,10 @@ impl Chain {
         if !self.n.is_power_of_two() {
             return Err(power.refuse("the ring dimension n", self.n).into());
         }
+        // More than a set has would take long to find.
+        let most = RlweParams::MAX_PRIMES;
+        Limits::between(1, most - 1).check("the number of special moduli", self.special.len())?;
+        Limits::between(1, most - self.special.len()).check("the number of moduli", self.moduli.len())?;
         let all: Vec<u64> = self.special.iter().chain(&self.moduli).copied().collect();
         let mut primes = choose(&all, 2 * self.n as u64)?;
         let q = primes.split_off(self.special.len());
@@ -118,15 +122,20 @@ fn near(modulus: u64, order: u64, taken: &[u64]) -> Result<Vec<u64>, OutOfRange>
 
 /// Primes that fit, nearest first, as far away as half of the number.
 fn neighbours(number: u64, order: u64, taken: &[u64]) -> impl Iterator<Item = u64> + use<'_> {
-    let centre = number / order * order + 1;
-    let around =
-        (0..=number / (2 * order)).flat_map(move |k| [centre.checked_sub(k * order), Some(centre + k * order)]);
-    around.flatten().filter(move |&prime| fits(prime, order) && !taken.contains(&prime))
+    let below = number / order * order + 1;
+    let centre = if number.saturating_sub(below) > order / 2 { below + order } else { below };
+    let further = move |k: u64| {
+        let (lower, upper) = (centre.checked_sub(k * order), Some(centre + k * order));
+        if number < centre { [lower, upper] } else { [upper, lower] }
+    };
+    let around = std::iter::once(centre).chain((1..=number / (2 * order)).flat_map(further).flatten());
+    around.filter(move |&prime| fits(prime, order) && !taken.contains(&prime))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     const ORDER: u64 = 1 << 15;
 
@@ -152,6 +161,31 @@ mod tests {
                 .map(|primes| primes.iter().map(|&prime| u128::from(prime)).product())
                 .collect();
             assert!(products.is_sorted_by(|a, b| a > b), "{products:?}");
+        }
+    }
+
+    #[test]
+    fn neighbours_come_nearest_first_and_once() {
+        for number in [1099512299519u64, 1 << 40, (1 << 40) + 2, (1 << 40) + 12345, 1_073_741_824_123] {
+            let found: Vec<u64> = neighbours(number, ORDER, &[]).take(20).collect();
+            let distances: Vec<u64> = found.iter().map(|prime| prime.abs_diff(number)).collect();
+            assert!(distances.is_sorted(), "{number}: {distances:?}");
+            assert!((1..found.len()).all(|k| !found[..k].contains(&found[k])), "{number}: {found:?}");
+        }
+        assert_eq!(neighbours(1099512299519, 1 << 14, &[]).next(), Some(1099512299521));
+    }
+
+    #[test]
+    fn more_moduli_than_a_set_has_are_refused_before_they_are_looked_for() {
+        let chain = |moduli: usize, special: usize| Chain {
+            n: 16,
+            moduli: vec![1 << 50; moduli],
+            special: vec![1 << 50; special],
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_chain".into() },
+        };
+        for (moduli, special) in [(0, 1), (1, 0), (100_000, 1), (1, 100_000), (127, 2)] {
+            assert!(matches!(chain(moduli, special).params(), Err(Error::OutOfRange(_))), "{moduli}, {special}");
         }
     }
 

@@ -71,7 +71,10 @@ impl Client {
         let (mut message, encoded) = context.secret_element(values, bound, level, scale)?;
         let t = context.multiplier();
         let bounds = encoded.with_noise(context.fresh_noise());
-        context.check_room("encrypt", level, bounds.phase())?;
+        if let Err(refusal) = context.check_room("encrypt", level, bounds.phase()) {
+            message.zeroize();
+            return Err(refusal);
+        }
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let mut parts = Vec::from(self.key.encrypt_zero(context.rlwe_level(level), seed, t, rng));

@@ -134,7 +134,7 @@ impl Context {
         Ok(Limits::between(0, self.top_level()).check("level", level)?)
     }
 
-    /// Refuses a scale of the other scheme, one that is not above 0 and finite, and a factor that is not a unit.
+    /// Refuses a scale of the other scheme, one that is not between 2^−64 and 2^960, and a factor that is not a unit.
     pub(super) fn check_scale(&self, scale: Scale) -> Result<()> {
         match (scale, self.encoding()) {
             (Scale::Real(scale), Encoding::Ckks) => {
@@ -153,7 +153,8 @@ impl Context {
     pub(super) fn product(&self, a: Scale, b: Scale) -> Scale {
         match (a, b) {
             (Scale::Factor(a), Scale::Factor(b)) => Scale::Factor(arith::mul_mod(a, b, self.multiplier())),
-            (a, b) => Scale::Real(wide(a) * wide(b)),
+            (Scale::Real(a), Scale::Real(b)) => Scale::Real(a * b),
+            _ => unreachable!("ciphertexts and plaintexts have scales of their context"),
         }
     }
 
@@ -214,13 +215,6 @@ impl Context {
 
 /// log2 of the smallest scale.
 const MIN_SCALE_BITS: f64 = -64.0;
-
-fn wide(scale: Scale) -> Wide {
-    match scale {
-        Scale::Real(scale) => scale,
-        Scale::Factor(factor) => Wide::from(factor as f64),
-    }
-}
 
 /// n slots of integers modulo t, in two rows of n/2.
 fn integer_slots(m: u64, t: u64) -> Result<SlotRing> {

@@ -14,7 +14,7 @@ use super::ciphertext::{Bounds, Ciphertext, Noise, Plaintext};
 use super::context::{Context, Slots};
 use super::scale::Scale;
 use crate::error::{Beyond, Error, ExplicitError, Result};
-use crate::schemes::ckks::{Embedding, ring_element};
+use crate::schemes::ckks::{Embedding, MOST_BITS, ring_element};
 
 /// A vector: complex numbers for CKKS, integers for BGV.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for the level or scale; [`Error::SlotCount`]; [`Error::NotFinite`];
-    /// [`ExplicitError::OtherEncoding`] for values or a scale of the other scheme;
+    /// [`Error::ValueTooLarge`] above 2^960; [`ExplicitError::OtherEncoding`] for values or a scale of the other scheme;
     /// [`ExplicitError::NoRoom`] if the values at this scale do not fit the modulus.
     pub fn encode(self: &Arc<Self>, values: &Values, level: usize, scale: Scale) -> Result<Plaintext> {
         self.check_level(level)?;
@@ -135,6 +135,8 @@ impl Context {
         if values.is_empty() || !most.is_multiple_of(values.len()) {
             return Err(Error::SlotCount { got: values.len(), most });
         }
+        // Transforms add up to n/2 of them as doubles.
+        let bound = bound.min(MOST_BITS.exp2());
         for (index, z) in values.iter().enumerate() {
             if !z.re.is_finite() || !z.im.is_finite() {
                 return Err(Error::NotFinite { index });

@@ -7,7 +7,7 @@ use crate::schemes::ckks::Wide;
 /// What a message is multiplied by in its phase.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
-    /// Δ of CKKS, to some 100 bits.
+    /// Δ of CKKS, to some 100 bits: from 2^−64 to 2^960.
     Real(Wide),
     /// The plaintext factor of BGV, a unit modulo t.
     Factor(u64),

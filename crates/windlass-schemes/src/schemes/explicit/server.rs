@@ -75,7 +75,7 @@ impl Server {
     /// `a − b`. As [`Self::add`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Self::add`].
     pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.check_pair("subtract", a, b)?;
         self.sum("subtract", a, &Term::of(b), true)
@@ -112,6 +112,8 @@ impl Server {
 
     /// `a·b`, of 3 polynomials and the product of both scales.
     ///
+    /// Cost: four products of rows for each prime.
+    ///
     /// # Errors
     /// [`ExplicitError::Unrelinearised`] for an operand of 3 polynomials; [`ExplicitError::Levels`];
     /// [`ExplicitError::NoRoom`].
@@ -138,6 +140,8 @@ impl Server {
 
     /// From 3 polynomials to 2, by one key switch.
     ///
+    /// Cost: one key switch.
+    ///
     /// # Errors
     /// [`ExplicitError::Relinearised`] for 2 polynomials;
     /// [`ExplicitError::MissingRelinearisationKey`]; [`ExplicitError::NoRoom`].
@@ -152,6 +156,8 @@ impl Server {
 
     /// Divides by the last step of the chain: the rescaling of CKKS, the modulus switch of BGV. The level falls by
     /// 1. Scale and noise are divided by the step, the factor of BGV modulo t.
+    ///
+    /// Cost: for each polynomial a transform of each prime.
     ///
     /// # Errors
     /// [`ExplicitError::NoStep`] at level 0; [`ExplicitError::NoRoom`].
@@ -180,6 +186,8 @@ impl Server {
     }
 
     /// Slot j + amount of each row in place of slot j.
+    ///
+    /// Cost: one key switch; nothing for an amount of 0.
     ///
     /// # Errors
     /// [`ExplicitError::Unrelinearised`] for 3 polynomials; [`ExplicitError::MissingRotationKey`];
