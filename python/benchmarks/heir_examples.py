@@ -35,7 +35,8 @@ RULE = re.compile(r"\w+\(\s*((?:[^()]|\([^()]*\))*?)\n\)")
 # An option that heir-opt 2026.11.1 does not have, one that needs a file of another rule, and
 # continued lines.
 WITHOUT = re.compile(
-    r"experimental-disable-loop-unroll=true|plaintext-execution-result-file-name=\S+|\\\n\s*"
+    r"experimental-disable-loop-unroll=true|\\\n\s*|"
+    r"plaintext-execution-result-file-name=(?:\$\([^)]*\)|\S+)"
 )
 
 
@@ -194,15 +195,20 @@ def one(arguments: argparse.Namespace) -> None:
     except wl.WindlassError as error:
         print(json.dumps({"why": f"{type(error).__name__}: {error}"[:160]}))
         return
+    show(found)
     if arguments.lowered:
         try:
             lowered = Path(arguments.lowered).read_text(encoding="utf-8")
             found |= on_openfhe(lowered, found, arguments.runs)
         except Exception as error:
             found["openfhe_why"] = f"{type(error).__name__}: {error}"[:160]
-    for name in ("given", "expected", "indices", "plain"):
-        found.pop(name)
-    print(json.dumps(found))
+        show(found)
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print what was found until now."""
+    hidden = ("given", "expected", "indices", "plain")
+    print(json.dumps({k: v for k, v in found.items() if k not in hidden}), flush=True)
 
 
 def row(found: dict[str, Any]) -> str:
@@ -278,16 +284,22 @@ def measured(example: dict[str, Any], arguments: argparse.Namespace) -> dict[str
         flags = example["lower"] or ["--scheme-to-openfhe"]
         if run_heir(arguments.heir_opt, flags, text, lowered, arguments.seconds) is None:
             command += ["--lowered", str(lowered)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        ended = "the process ended"
+        try:
+            shown, errors = process.communicate(timeout=2 * arguments.seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            shown, errors = process.communicate()
+            ended = f"it did not end within {2 * arguments.seconds:.0f} s"
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=2 * arguments.seconds, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return {"why": f"it did not end within {2 * arguments.seconds:.0f} s"}
-    try:
-        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        found: dict[str, Any] = json.loads(shown.splitlines()[-1])
     except (IndexError, ValueError):
-        return {"why": (done.stderr.strip().splitlines() or ["the process ended"])[-1][:160]}
+        return {"why": (errors.strip().splitlines() or [ended])[-1][:160]}
+    if "--lowered" in command and "seconds" in found and "openfhe_seconds" not in found:
+        found.setdefault("openfhe_why", ended)
     return found
 
 
