@@ -145,6 +145,19 @@ def on_windlass(text: str, runs: int) -> dict[str, Any]:
     }
 
 
+def as_written(text: str, ours: dict[str, Any], runs: int) -> dict[str, Any]:
+    """Run and time the program with the parameters and operations of its text."""
+    program = wl.heir.load(text, plain=ours["plain"], run="as written", insecure=True)
+    client, server = program.setup()
+    inputs = client.encrypt(*ours["given"])
+    found = client.decrypt(server.evaluate(inputs))
+    return {
+        "written_error": distance(found, ours["expected"]),
+        "written_seconds": median(lambda: server.evaluate(inputs), runs),
+        "written_security": program.context.security_bits,
+    }
+
+
 def distance(found: Any, expected: Any) -> float:
     """The largest difference."""
     pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
@@ -196,6 +209,12 @@ def one(arguments: argparse.Namespace) -> None:
         print(json.dumps({"why": f"{type(error).__name__}: {error}"[:160]}))
         return
     show(found)
+    if arguments.written:
+        try:
+            found |= as_written(text, found, arguments.runs)
+        except wl.WindlassError as error:
+            found["written_why"] = f"`{type(error).__name__}`: {error}"[:160]
+        show(found)
     if arguments.lowered:
         try:
             lowered = Path(arguments.lowered).read_text(encoding="utf-8")
@@ -234,9 +253,25 @@ def row(found: dict[str, Any]) -> str:
     return f"{name} {' | '.join(cells)} |"
 
 
+def row_as_written(found: dict[str, Any]) -> str:
+    """One row of the table of programs as written."""
+    name = f"| {found['name']} | {found['backend']} |"
+    if "written_seconds" not in found:
+        return f"{name} {found.get('written_why', found.get('why', ''))} | | | | |"
+    error = "exact" if found["written_error"] == 0 else f"{found['written_error']:.0e}"
+    written, meant = (1000 * found[k] for k in ("written_seconds", "seconds"))
+    security = f"{found['written_security']:.0f}"
+    return f"{name} {error} | {security} | {written:.1f} | {meant:.1f} | {written / meant:.1f} |"
+
+
+WRITTEN = "Example,Backend,Error as written,Bits of security,As written in ms,As meant in ms,Ratio"
 COLUMNS = "Example,Backend,Scheme,Depth,Galois keys,Load in s,Error,Windlass in ms,OpenFHE in ms"
 COLUMNS += ",Error of OpenFHE,Ratio"
-HEADER = f"| {COLUMNS.replace(',', ' | ')} |\n|{'---|' * (COLUMNS.count(',') + 1)}"
+
+
+def header(columns: str) -> str:
+    """The first two lines of a table."""
+    return f"| {columns.replace(',', ' | ')} |\n|{'---|' * (columns.count(',') + 1)}"
 
 
 def main() -> None:
@@ -248,6 +283,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path(tempfile.gettempdir()) / "heir-examples")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=300, help="for each example and side")
+    parser.add_argument("--written", action="store_true", help="as written instead of OpenFHE")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--lowered", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -259,9 +295,9 @@ def main() -> None:
     for example in examples(arguments.heir):
         if re.search(arguments.only, f"{example['backend']}/{example['name']}"):
             found = {**example, **measured(example, arguments)}
-            rows.append(row(found))
+            rows.append(row_as_written(found) if arguments.written else row(found))
             print(json.dumps(found), file=sys.stderr, flush=True)
-    print("\n".join([HEADER, *rows]))
+    print("\n".join([header(WRITTEN if arguments.written else COLUMNS), *rows]))
 
 
 def measured(example: dict[str, Any], arguments: argparse.Namespace) -> dict[str, Any]:
@@ -279,7 +315,9 @@ def measured(example: dict[str, Any], arguments: argparse.Namespace) -> dict[str
             return {"why": error}
         partial.rename(text)
     command = [sys.executable, __file__, "--one", str(text), "--runs", str(arguments.runs)]
-    if example["backend"] == "openfhe":
+    if arguments.written:
+        command.append("--written")
+    elif example["backend"] == "openfhe":
         lowered = arguments.work / f"{stem}.openfhe.mlir"
         flags = example["lower"] or ["--scheme-to-openfhe"]
         if run_heir(arguments.heir_opt, flags, text, lowered, arguments.seconds) is None:
