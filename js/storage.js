@@ -53,7 +53,11 @@ async function inStore(mode, what, work) {
 export async function keepSecret(name, secret) {
   // A copy: of a view, the store would keep the whole buffer.
   const bytes = bytesOf(secret, "a secret key").slice();
-  await inStore("readwrite", "store the key", (store) => store.put(bytes, name));
+  try {
+    await inStore("readwrite", "store the key", (store) => store.put(bytes, name));
+  } finally {
+    bytes.fill(0);
+  }
 }
 
 /** The file that is kept under a name, or undefined. */

@@ -28,6 +28,12 @@ function tellFacts() {
   postMessage({ facts: { url, securityBits, schemaHash, keyed, fields } });
 }
 
+/** Overwrites what this worker has of a secret. Memory that the page shares with it is the page's. */
+function wipe(given) {
+  const buffer = ArrayBuffer.isView(given) ? given.buffer : given;
+  if (buffer instanceof ArrayBuffer) new Uint8Array(buffer).fill(0);
+}
+
 /** Where each method takes options, and a signal with them. */
 const PLACES = { connect: 1, ask: 1, records: 1, refresh: 0 };
 
@@ -37,12 +43,15 @@ addEventListener("message", async ({ data: { id, method, given, abort } }) => {
   stops.set(id, stop);
   const words = given.map((word, place) => (place === PLACES[method] ? { ...word, signal: stop.signal } : word));
   try {
-    postMessage({ id, value: await methods[method](...words) });
+    const value = await methods[method](...words);
+    // The file of a secret moves to the page: no copy stays here.
+    postMessage({ id, value }, method === "secret" ? [value.buffer] : []);
   } catch (error) {
     const { name, message, code, status, problem, fix } = error;
     const data = error instanceof WindlassError ? { code, status, problem, fix } : {};
     postMessage({ id, error: { name, message, ...data } });
   } finally {
+    for (const word of words) [word?.secret, word?.passphrase].forEach(wipe);
     stops.delete(id);
   }
 });

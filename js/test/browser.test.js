@@ -131,12 +131,13 @@ test("the page of the guide asks for rows", { skip, timeout: 300_000 }, async ()
     await page.fill("input", zone);
     await page.click("button");
     await page.waitForFunction((words) => document.querySelector("p").textContent === words, words, { timeout: 120_000 });
+    await page.waitForSelector("button:enabled");
   };
   await page.goto(pages.url);
-  await said("Europe/Lisbon", "PT");
-  await said("Nowhere", "no such zone");
+  await said("Europe/Lisbon", "Europe/Lisbon: PT");
+  await said("Nowhere", "Nowhere: no such zone");
   await page.reload();
-  await said("Europe/Lisbon", "PT");
+  await said("Europe/Lisbon", "Europe/Lisbon: PT");
   await browser.close();
   pages.stop();
   await service.stop();

@@ -1,4 +1,4 @@
-// What lies in the memory of the compiled part after a call: no secret that was given.
+// What lies in the memory of the compiled part, or of a worker, after a call: no secret that was given.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -74,5 +74,40 @@ test("a file may not ask for more memory than a page has", () => {
       assert.match(error.message, new RegExp(`${kib} KiB of memory.*at most 256 MiB of memory, 1 GiB over all passes`));
       return true;
     });
+  }
+});
+
+test("a worker keeps no copy of a secret or a passphrase", async () => {
+  const [real, sent] = [globalThis.fetch, []];
+  let hear;
+  globalThis.addEventListener = (_, listener) => (hear = listener);
+  globalThis.postMessage = (message, moved = []) => sent.push([structuredClone(message, { transfer: moved }), message]);
+  globalThis.fetch = async () => new Response(schema);
+  const call = async (method, ...given) => {
+    await hear({ data: { id: method, method, given } });
+    return sent.at(-1);
+  };
+  try {
+    await import("../worker-thread.js");
+    await call("connect", "http://127.0.0.1:1", {});
+    const words = utf8.encode("two or three words");
+    const [{ value: file }, left] = await call("secret", { passphrase: words });
+    assert.ok(file.length > 1000, "the page has the file");
+    assert.equal(left.value.length, 0, "the worker has it no more");
+    assert.ok(words.every((byte) => byte === 0));
+
+    const wide = new Uint8Array(file.length + 20).fill(7);
+    wide.set(file, 10);
+    const shared = new Uint8Array(new SharedArrayBuffer(4)).fill(7);
+    for (const [method, ...before] of [["connect", "http://127.0.0.1:1"], ["refresh"]]) {
+      const given = { secret: wide.slice().subarray(10, -10), passphrase: shared };
+      const [{ error }] = await call(method, ...before, given);
+      assert.equal(error.code, "WrongPassphrase");
+      assert.ok(new Uint8Array(given.secret.buffer).every((byte) => byte === 0), method);
+    }
+    assert.ok(shared.every((byte) => byte === 7), "memory of the page is left to the page");
+  } finally {
+    globalThis.fetch = real;
+    for (const name of ["addEventListener", "postMessage"]) delete globalThis[name];
   }
 });

@@ -104,12 +104,17 @@ function store({ transaction = {}, request = {}, put = () => {} }) {
   globalThis.indexedDB = { open: () => soon({ result: database }, "onsuccess") };
 }
 
-test("storage keeps a copy of a view alone, and says what it cannot do", async () => {
-  const kept = [];
-  const wide = new Uint8Array(100);
-  store({ put: (value) => kept.push(value.buffer.byteLength) });
+test("storage keeps a copy of a view alone, wipes it, and says what it cannot do", async () => {
+  const [kept, given] = [[], []];
+  const wide = new Uint8Array(100).fill(7);
+  const put = (value) => (given.push(value), kept.push([value.buffer.byteLength, ...value]));
+  store({ put });
   await keepSecret("name", wide.subarray(10, 15));
-  assert.deepEqual(kept, [5]);
+  assert.deepEqual(kept, [[5, 7, 7, 7, 7, 7]]);
+  store({ put: (value) => { put(value); throw new Error("full"); } });
+  await assert.rejects(keepSecret("name", wide.subarray(10, 12)));
+  assert.deepEqual(given, [new Uint8Array(5), new Uint8Array(2)]);
+  assert.ok(wide.every((byte) => byte === 7), "what the caller has stays");
   const full = new DOMException("the disk is full", "QuotaExceededError");
   for (const fault of [
     { request: { error: full } },

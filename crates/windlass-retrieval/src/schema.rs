@@ -1,5 +1,6 @@
 //! The public description of a table, which a server publishes so that clients can make queries.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -123,6 +124,12 @@ impl Schema {
                 Contents::Keywords(keywords) => Some(keywords),
                 Contents::Rows(_) => None,
             })?;
+        }
+        let mut seen = HashSet::with_capacity(schema.fields.len());
+        if let Some(field) = schema.fields.iter().find(|field| !seen.insert(*field)) {
+            return Err(Error::BadSchema {
+                reason: format!("two of its fields are named '{}'", printable(field.as_bytes())),
+            });
         }
         if let Some(key) = schema.key.as_ref().filter(|key| !schema.fields.contains(key)) {
             return Err(Error::BadSchema {

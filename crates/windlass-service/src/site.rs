@@ -18,19 +18,21 @@ const FORM: &str = include_str!("form.html");
 const FORM_SCRIPT: (&str, &str) = ("form.js", include_str!("form.js"));
 
 /// The files of the npm package that make a client of tables.
-const CLIENT: [&str; 11] = [
+const CLIENT: [&str; 10] = [
     "bytes.js",
     "errors.js",
     "load.js",
     "lookup.js",
     "service.js",
-    "storage.js",
     "table.js",
     "worker.js",
     "worker-thread.js",
     "pkg/lookup/windlass_wasm.js",
     "pkg/lookup/windlass_wasm_bg.wasm",
 ];
+
+/// The version of the package that this build belongs to.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The page runs its own script and asks this service; nothing comes from elsewhere. The hash is that of the
 /// script in the page.
@@ -51,18 +53,38 @@ fn type_of(name: &str) -> &'static str {
     if name.ends_with(".wasm") { "application/wasm" } else { "text/javascript; charset=utf-8" }
 }
 
+fn refused(path: &Path, reason: std::io::Error) -> StartError {
+    StartError::Page { path: path.display().to_string(), reason }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, StartError> {
+    std::fs::read(path).map_err(|error| refused(path, error))
+}
+
+/// Refuses a package of another version: its client may make keys and queries that this service does not
+/// read.
+fn check_version(folder: &Path) -> Result<(), StartError> {
+    let path = folder.join("package.json");
+    let package: serde_json::Value =
+        serde_json::from_slice(&read(&path)?).map_err(|error| refused(&path, error.into()))?;
+    let reason = match package.get("version").and_then(serde_json::Value::as_str) {
+        Some(VERSION) => return Ok(()),
+        Some(other) => format!("it has version {other}, and this program version {VERSION}"),
+        None => format!("it states no version, and this program has version {VERSION}"),
+    };
+    Err(refused(&path, std::io::Error::other(reason)))
+}
+
 impl Site {
     /// A page with a form, whose client is in the folder of the built npm package.
     ///
     /// # Errors
-    /// [`StartError::Page`] for a file that cannot be read.
+    /// [`StartError::Page`] for a file that cannot be read, and for a client of another version.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
+        check_version(folder)?;
         let mut files = BTreeMap::from([(FORM_SCRIPT.0, Bytes::from_static(FORM_SCRIPT.1.as_bytes()))]);
         for name in CLIENT {
-            let path = folder.join(name);
-            let read = std::fs::read(&path);
-            let refused = |error| StartError::Page { path: path.display().to_string(), reason: error };
-            files.insert(name, Bytes::from(read.map_err(refused)?));
+            files.insert(name, Bytes::from(read(&folder.join(name))?));
         }
         Ok(Self { files })
     }
@@ -120,17 +142,44 @@ mod tests {
 
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("pkg/lookup")).unwrap();
+        package(dir.path(), &format!(r#"{{"version": "{VERSION}"}}"#));
         let refused = Site::open(dir.path()).unwrap_err().to_string();
         assert!(refused.contains("bytes.js") && refused.contains("make wasm"), "{refused}");
         CLIENT.iter().for_each(|name| std::fs::write(dir.path().join(name), name).unwrap());
-        std::fs::write(dir.path().join("package.json"), "{}").unwrap();
         let site = Site::open(dir.path()).unwrap();
         assert!(site.page().contains("<form") && site.policy().contains("'wasm-unsafe-eval'; worker-src 'self'"));
         let (kind, bytes) = site.file("pkg/lookup/windlass_wasm_bg.wasm").unwrap();
         assert_eq!((kind, &bytes[..]), ("application/wasm", "pkg/lookup/windlass_wasm_bg.wasm".as_bytes()));
         assert!(site.file("form.js").is_some());
-        for other in ["package.json", "../Cargo.toml", "", "pkg/lookup"] {
+        for other in ["package.json", "storage.js", "../Cargo.toml", "", "pkg/lookup"] {
             assert!(site.file(other).is_none(), "{other}");
         }
+    }
+
+    fn package(folder: &Path, text: &str) {
+        std::fs::write(folder.join("package.json"), text).unwrap();
+    }
+
+    #[test]
+    fn a_client_of_another_version_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let refused = || Site::open(dir.path()).unwrap_err().to_string();
+        assert!(refused().contains("package.json"), "{}", refused());
+        package(dir.path(), r#"{"version": "0.0.1"}"#);
+        let said = refused();
+        for part in ["package.json: ", "it has version 0.0.1", VERSION, "--page"] {
+            assert!(said.contains(part), "{said}");
+        }
+        package(dir.path(), r#"{"version": 2}"#);
+        assert!(refused().contains("states no version"), "{}", refused());
+        package(dir.path(), "{");
+        assert!(refused().contains("EOF"), "{}", refused());
+    }
+
+    /// `npm` and Cargo release the two together.
+    #[test]
+    fn the_package_of_this_tree_has_the_version_of_this_build() {
+        let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../js");
+        check_version(&tree).unwrap();
     }
 }

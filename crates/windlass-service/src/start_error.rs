@@ -38,9 +38,9 @@ pub enum StartError {
         /// Why.
         reason: String,
     },
-    /// A file of the page cannot be read.
+    /// A file of the page cannot be read, or belongs to another version.
     #[error(
-        "{path}: {reason}: give the folder js of Windlass after `make wasm`, or of the npm package windlass (--page)"
+        "{path}: {reason}: give the folder js of this version of Windlass after `make wasm`, or its npm package windlass (--page)"
     )]
     Page {
         /// The file.

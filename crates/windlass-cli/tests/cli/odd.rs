@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{fail, snapshot, succeed, windlass};
 
@@ -299,6 +299,8 @@ fn schemas_that_contradict_themselves_are_refused() {
     let exact = |schema: &mut Value| schema["shape"]["exact"] = true.into();
     refused("search", &exact, "search keygen", "the scale of a table");
     refused("served/schema.json", &|schema| schema["key"] = "none".into(), "table keygen", "is not one of its fields");
+    let twice = |schema: &mut Value| schema["fields"] = json!(["a", "b", "a"]);
+    refused("served/schema.json", &twice, "table keygen", "two of its fields are named 'a'");
 }
 
 /// A score is as exact as the largest that the weights allow.

@@ -2,7 +2,7 @@
 #![forbid(unsafe_code)]
 
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -39,8 +39,9 @@ struct Args {
     #[arg(long, value_name = "FILE")]
     oprf_key: Option<PathBuf>,
     /// Let visitors of the service's page ask for rows there. Their browser runs the client, which is in
-    /// this folder: `js` of Windlass after `make wasm`, or the npm package windlass.
-    #[arg(long, value_name = "DIR")]
+    /// this folder: `js` of this version of Windlass after `make wasm`, or its npm package windlass. A browser
+    /// sends no token, so not with --tokens.
+    #[arg(long, value_name = "DIR", conflicts_with = "tokens")]
     page: Option<PathBuf>,
     /// Certificates for TLS, in PEM form.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -278,8 +279,8 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
         let stop = signalled()?;
         announce(args.json, &address);
         tracing::info!(address, schema = service.published.current().name(), "listening");
-        if args.tokens.is_some() && args.tls_cert.is_none() && !listener.local_addr()?.ip().is_loopback() {
-            tracing::warn!("tokens are sent unencrypted: give --tls-cert, or put a proxy with TLS in front");
+        for danger in dangers(args, listener.local_addr()?.ip()) {
+            tracing::warn!("{danger}: give --tls-cert, or put a proxy with TLS in front");
         }
         Ok::<bool, StartError>(server::serve(listener, tls, application(&service), setup.limits, stop).await)
     })?;
@@ -292,6 +293,18 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
     }
     tracing::info!("ended");
     Ok(answered)
+}
+
+/// What everyone on the path to an address could do.
+fn dangers(args: &Args, address: IpAddr) -> Vec<&'static str> {
+    if args.tls_cert.is_some() || address.is_loopback() {
+        return Vec::new();
+    }
+    let tokens = args.tokens.is_some().then_some("tokens are sent unencrypted");
+    let page = args.page.is_some().then_some(
+        "the page is sent unencrypted, and whoever is on the path can replace its script and read the queries",
+    );
+    tokens.into_iter().chain(page).collect()
 }
 
 /// Tells on standard output where the service is.
@@ -320,4 +333,33 @@ fn signalled() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sent_unencrypted_to_other_machines_is_told() {
+        let told = |arguments: &str, address: &str| {
+            let words = ["windlass-serve", "--table", "t"].into_iter().chain(arguments.split_whitespace());
+            dangers(&Args::parse_from(words), address.parse().unwrap()).concat()
+        };
+        for address in ["192.0.2.7", "0.0.0.0", "::"] {
+            assert!(told("--page js", address).contains("replace its script"), "{address}");
+            assert_eq!(told("--tokens t", address), "tokens are sent unencrypted");
+            assert_eq!(told("", address), "");
+            assert_eq!(told("--page js --tls-cert c --tls-key k", address), "");
+        }
+        for address in ["127.0.0.1", "::1"] {
+            assert_eq!(told("--page js", address) + &told("--tokens t", address), "", "{address}");
+        }
+    }
+
+    #[test]
+    fn a_page_goes_without_tokens() {
+        let refused = Args::try_parse_from(["windlass-serve", "--table", "t", "--page", "js", "--tokens", "t"]);
+        let told = refused.unwrap_err().to_string();
+        assert!(["cannot be used with", "--page", "--tokens"].iter().all(|part| told.contains(part)), "{told}");
+    }
 }
