@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,33 +14,32 @@ from windlass._html import lines
 from windlass._windlass import (
     ExplicitCiphertext,
     ExplicitClient,
-    ExplicitContext,
     ExplicitPlaintext,
     ExplicitServer,
 )
 from windlass.errors import ParameterError, ProgramError, ShapeError, WindlassError
-from windlass.heir._check import Checker, all_operations
-from windlass.heir._entry import Entry, body_of, entry_of, number_of, setting_of
+from windlass.heir._check import Checker
+from windlass.heir._entry import entry_of, setting_of
 from windlass.heir._interpreter import Interpreter
-from windlass.heir._ir import Function
-from windlass.heir._parser import parse
+from windlass.heir._ir import Function, Type
+from windlass.heir._parser import Parser
 from windlass.heir._planning import Planner, bounds_of
 from windlass.heir._ports import Interface, Port
 from windlass.heir._rules import Machine
-from windlass.heir._trace import Trace
-from windlass.heir._written_operations import Plain, Step, WrittenTrace, place_of, run_as_written
+from windlass.heir._stated_levels import Stated
+from windlass.heir._trace import Slots
+from windlass.heir._written_operations import (
+    Plain,
+    Step,
+    WrittenTrace,
+    run_as_written,
+    whole,
+)
+from windlass.heir._written_parameters import Parameters, clients_of
 from windlass.heir.halves import ProgramClient, ProgramServer
 
 _TOLERANCE = 2.0**-20
 """The relative difference of scales that a program may add, unless a caller says otherwise."""
-
-
-# The parameters of the text.
-
-
-def _list(body: str, name: str) -> list[int]:
-    found = re.search(rf"\b{name}=\[([0-9,]*)\]", body)
-    return [] if found is None else [int(x) for x in found[1].split(",") if x]
 
 
 class WrittenProgram:
@@ -81,8 +80,13 @@ class WrittenProgram:
         insecure: bool,
     ) -> None:
         self._tolerance = _TOLERANCE if scale_tolerance is None else scale_tolerance
+        if not 0 <= self._tolerance <= 1:
+            message = f"scale_tolerance is between 0 and 1, not {scale_tolerance}"
+            raise ParameterError(message)
         self._insecure = insecure
-        self._checker = Checker(text, parse(text))
+        parser = Parser(text)
+        self._checker = Checker(text, parser.module())
+        self._stated = Stated(parser.types, parser.attributes)
         self._checker.check()
         self._setting = setting_of(self._checker, slots)
         entry = entry_of(self._checker, function)
@@ -104,32 +108,39 @@ class WrittenProgram:
         self, planner: Planner, plain: Mapping[int, ArrayLike], bound: float | Sequence[float]
     ) -> None:
         run_as_written(planner.interpreter)
-        self.context = self._explicit_context()
-        trace = WrittenTrace(self.slots, self._setting.modulus is not None)
+        self._parameters = Parameters(
+            self._checker, self._setting, self._stated, insecure=self._insecure
+        )
+        self.context = self._parameters.context
+        if self.context.slots % self.slots:
+            message = (
+                f"the program has {self.slots} slots, which do not divide the "
+                f"{self.context.slots} slots of its ring"
+            )
+            raise ProgramError(message)
+        exact = self._setting.modulus is not None
+        trace = WrittenTrace(self.slots, exact=exact, stated=self._stated)
         ports, arguments = planner.read_inputs(plain, trace)
         self.inputs: tuple[Port, ...] = tuple(ports)
         self.bounds = bounds_of(bound, len(ports))
-        self._inputs = [step for step in trace.nodes if isinstance(step, Step)]
-        self._scales = [self._place_input(planner.entry, step) for step in self._inputs]
+        steps = cast("list[Step]", trace.nodes)
+        self._inputs = list(steps)
+        clients = clients_of(planner.entry)
+        self._scales = [self._place_input(x, *c) for x, c in zip(steps, clients, strict=True)]
         values = planner.interpreter.run(Machine(trace, client=False), self.name, arguments)
         self._outputs = [
             (wanted.port, wanted.nodes, wanted.places) for wanted in planner.results(values)
         ]
         self.outputs = tuple(port for port, _, _ in self._outputs)
         wanted = {node.number for _, nodes, _ in self._outputs for node in nodes}
-        self._steps = _used(trace, wanted)
+        self._steps = _used(steps, wanted)
         self.rotations: tuple[int, ...] = tuple(
             sorted({step.payload for step in self._steps if step.method == "rotate"})
         )
         self.products = max(self._products().values(), default=0)
+        # A tensor may hold no ciphertext.
         self.depth = max((step.level for step in self._inputs), default=0) - min(
-            (
-                node.level
-                for _, nodes, _ in self._outputs
-                for node in nodes
-                if isinstance(node, Step)
-            ),
-            default=0,
+            (steps[number].level for number in wanted), default=0
         )
         # Arguments are encrypted as the text says, so their entries stay in their order.
         orders = tuple(np.arange(port.size) for port in ports)
@@ -137,41 +148,13 @@ class WrittenProgram:
             self.name, self.scheme, self.slots, self.inputs, orders, self.bounds, ()
         )
 
-    def _explicit_context(self) -> ExplicitContext:
-        module = self._checker.module
-        if self.scheme == "BFV":
-            message = "a program of BFV cannot run as written: leave out run="
-            raise self._checker.error(message, 0)
-        body = body_of(module, f"{self.scheme.lower()}.schemeParam")
-        log_n, moduli, special = number_of(body, "logN"), _list(body, "Q"), _list(body, "P")
-        if log_n is None or not 4 <= log_n <= 17 or not moduli or not special:
-            message = f"the module names no logN, Q and P in {self.scheme.lower()}.schemeParam"
-            raise self._checker.error(message, 0)
-        self._scale_bits = number_of(body, "logDefaultScale") or self._setting.scale_bits
-        n, insecure = 2**log_n, self._insecure
-        if self.scheme == "CKKS":
-            return ExplicitContext.ckks(n, moduli, special=special, insecure=insecure)
-        modulus = self._setting.modulus
-        assert modulus is not None
-        return ExplicitContext.bgv(n, moduli, special=special, modulus=modulus, insecure=insecure)
-
-    def _place_input(self, entry: Entry, step: Step) -> float | int:
+    def _place_input(self, step: Step, type_: Type, function: Function | None) -> float | int:
         """Set the level of an input; returns its scale."""
-        index = self.inputs[step.payload.argument].index if self.inputs else 0
-        level, scale = _encoding(entry.encrypts.get(index))
-        step.level = self.context.top_level if level is None else level
-        if step.level > self.context.top_level:
-            message = f"argument {index} is at level {step.level}, above the chain"
-            raise ProgramError(message)
-        return self._scale(scale)
-
-    def _scale(self, stated: int | None) -> float | int:
-        """The scale that the text states, or that a backend would choose."""
-        if self.scheme == "CKKS":
-            return 2.0 ** (self._scale_bits if stated is None else stated)
-        modulus = self._setting.modulus
-        assert modulus is not None
-        return 1 if stated is None else stated % modulus
+        if self.scheme == "BGV":
+            slots: Slots = step.payload
+            step.payload = replace(slots, constant=self._residues(whole(slots.constant)))
+        step.level, scale = self._parameters.place_of(type_, function, step.at)
+        return scale
 
     def _products(self) -> dict[int, int]:
         found: dict[int, int] = {}
@@ -217,6 +200,13 @@ class WrittenProgram:
         -------
         list of ExplicitCiphertext
 
+        Raises
+        ------
+        ShapeError, DTypeError
+            If the arrays are not of the shapes and kinds of :attr:`inputs`.
+        ValueRangeError
+            If a number is above its bound, or in BGV not between -modulus/2 and modulus/2.
+
         """
         arrays = self._interface.vectors(inputs)
         made = zip(self._inputs, self._scales, strict=True)
@@ -227,18 +217,20 @@ class WrittenProgram:
     ) -> ExplicitCiphertext:
         slots = step.payload
         held = slots.element >= 0
-        values = np.where(held, arrays[slots.argument][slots.element], slots.constant)
-        exact = self.scheme == "BGV"
-        bound = max(self.bounds[slots.argument], float(np.abs(slots.constant).max()))
-        given = self._residues(values) if exact else values.astype(np.float64)
-        return client.encrypt(given, level=step.level, scale=scale, bound=bound)
+        values = slots.constant.astype(self._interface.dtype)
+        bound = float(np.abs(values).max())
+        if held.any():
+            values[held] = arrays[slots.argument][slots.element[held]]
+            bound = max(bound, self.bounds[slots.argument])
+        return client.encrypt(values, level=step.level, scale=scale, bound=bound)
 
-    def _residues(self, values: NDArray[Any]) -> NDArray[np.int64]:
+    def _residues(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
         """Integers as their residues between -modulus/2 and modulus/2."""
         modulus = self._setting.modulus
         assert modulus is not None
         half = modulus // 2
-        found: NDArray[np.int64] = (values.astype(np.int64) + half) % modulus - half
+        # The first remainder keeps the sum within 64 bits.
+        found: NDArray[np.int64] = (values % modulus + half) % modulus - half
         return found
 
     def evaluate(self, server: Any, inputs: Sequence[Any]) -> list[Any]:
@@ -292,9 +284,8 @@ class WrittenProgram:
     def _encoded(self, step: Step, ciphertext: ExplicitCiphertext) -> ExplicitPlaintext:
         """A plaintext at its scale. A scale that the text leaves open is that of the summand."""
         plain, sums = step.payload, step.method != "multiply_plain"
-        scale = self._scale(plain.scale)
-        if plain.scale is None and sums:
-            scale = ciphertext.scale
+        open_sum = plain.scale is None and sums
+        scale = ciphertext.scale if open_sum else self._parameters.scale(plain.scale)
         place = (ciphertext.level, scale)
         if place not in plain.encoded:
             numbers = self._residues(plain.numbers) if self.scheme == "BGV" else plain.numbers
@@ -383,20 +374,10 @@ class WrittenProgram:
         raise ParameterError("a program that runs as written has no pickles: keep its text")
 
 
-def _used(trace: Trace, wanted: set[int]) -> list[Step]:
+def _used(steps: list[Step], wanted: set[int]) -> list[Step]:
     """The operations on which the results depend, in order."""
     found = set(wanted)
-    for node in reversed(trace.nodes):
-        if node.number in found:
-            found.update(parent.number for parent in node.parents)
-    return [node for node in trace.nodes if node.number in found and isinstance(node, Step)]
-
-
-def _encoding(function: Function | None) -> tuple[int | None, int | None]:
-    """The level and scale at which a client's function encodes."""
-    if function is None or function.body is None:
-        return None, None
-    for operation in all_operations(function.body):
-        if operation.name == "lwe.rlwe_encode":
-            return place_of(operation)
-    return None, None
+    for step in reversed(steps):
+        if step.number in found:
+            found.update(parent.number for parent in step.parents)
+    return [step for step in steps if step.number in found]

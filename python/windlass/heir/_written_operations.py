@@ -1,6 +1,7 @@
 """Operations on ciphertexts run as written: each becomes one method of a server.
 
-Levels and sizes are checked here, before a key exists. Scales are checked by the server.
+Levels and sizes are checked here, before a key exists: against each other, and against the types of
+the text. Scales are checked by the server.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from windlass.heir._ciphertext_operations import _each
 from windlass.heir._interpreter import Interpreter
 from windlass.heir._ir import Block, Operation
 from windlass.heir._rules import Action, Machine, frozen
+from windlass.heir._stated_levels import Stated
 from windlass.heir._trace import Node, Trace
 
 
@@ -45,6 +47,10 @@ class Step(Node):
 class WrittenTrace(Trace):
     """The operations of a program, in order."""
 
+    def __init__(self, slots: int, *, exact: bool, stated: Stated) -> None:
+        super().__init__(slots, exact)
+        self.stated = stated
+
     def node(self, kind: Any, parents: Sequence[Node], payload: Any, at: int) -> Step:
         """Add an operation."""
         node = super().node(kind, parents, payload, at)
@@ -62,6 +68,15 @@ class WrittenTrace(Trace):
         step.level, step.size = parents[0].level, max(parent.size for parent in parents)
         return step
 
+    def check_level(self, step: Step, operation: Operation) -> None:
+        """Refuse a result that is not at the level of its type, or of the ring of a rescaling."""
+        (result,) = operation.results
+        ring = operation.attributes.get("to_ring")
+        for level in (self.stated.of_type(result.type), self.stated.of_ring(ring)):
+            if level is not None and level != step.level:
+                message = f"the result is at level {step.level}, but the text states level {level}"
+                raise ProgramError(message)
+
 
 # What operations become.
 
@@ -74,7 +89,9 @@ def _one(f: Callable[[WrittenTrace, Operation, Any, Any], Step]) -> Action:
                 if isinstance(x, np.ndarray):
                     raise ProgramError("a plaintext is not encoded")
             assert isinstance(machine.trace, WrittenTrace)
-            return f(machine.trace, operation, a, b)
+            step = f(machine.trace, operation, a, b)
+            machine.trace.check_level(step, operation)
+            return step
 
         return _each(each, *args)
 
@@ -85,6 +102,7 @@ def _pair(method: str) -> Action:
     """A sum or product of ciphertexts, or of a ciphertext and a plaintext."""
 
     def pair(trace: WrittenTrace, operation: Operation, a: Any, b: Any) -> Step:
+        name = method
         if isinstance(a, Step) and isinstance(b, Step):
             if method == "multiply" and max(a.size, b.size) > 2:
                 raise ProgramError("a factor has 3 polynomials: it is not relinearised")
@@ -92,16 +110,15 @@ def _pair(method: str) -> Action:
             step.size = 3 if method == "multiply" else step.size
             return step
         if isinstance(b, Step):
-            if method == "sub":
-                a, b, sign = trace.step("negate", [b], None, operation.at), a, "add"
-                return trace.step(f"{sign}_plain", [a], b, operation.at)
             a, b = b, a
+            if method == "sub":
+                a, name = trace.step("negate", [a], None, operation.at), "add"
         if not isinstance(a, Step) or not isinstance(b, Plain):
             raise ProgramError("this operation needs a ciphertext, and an encoded plaintext")
         if b.level is not None and b.level != a.level:
             message = f"the ciphertext is at level {a.level}, the plaintext at level {b.level}"
             raise ProgramError(message)
-        return trace.step(f"{method}_plain", [a], b, operation.at)
+        return trace.step(f"{name}_plain", [a], b, operation.at)
 
     return _one(pair)
 
@@ -157,14 +174,27 @@ def _rotate(trace: WrittenTrace, operation: Operation, a: Any, b: Any) -> Step:
 
 def _encode(machine: Machine, operation: Operation, args: list[Any]) -> Any:
     level, scale = place_of(operation)
-    return Plain(frozen(machine.trace.numbers(args[0])), level, scale)
+    numbers = machine.trace.numbers(args[0])
+    return Plain(frozen(whole(numbers) if machine.trace.exact else numbers), level, scale)
+
+
+def whole(numbers: NDArray[Any]) -> NDArray[np.int64]:
+    """Numbers of BGV, which are integers of 64 bits."""
+    with np.errstate(invalid="ignore"):
+        found = numbers.astype(np.int64)
+    if not np.array_equal(found, numbers):
+        raise ProgramError("a plaintext of BGV holds numbers that are not integers of 64 bits")
+    return found
 
 
 def place_of(operation: Operation) -> tuple[int | None, int | None]:
-    """The level and scale of an encoding; None for what the text leaves to the backend."""
+    """The level and scale of an encoding; None for what the text leaves to the backend.
+
+    HEIR writes the scale -1 for one that it leaves to the backend.
+    """
     level, scale = (operation.attributes.get(name) for name in ("level", "scale"))
     level = level if isinstance(level, int) else None
-    return level, scale if isinstance(scale, int) and scale >= 0 else None
+    return level, scale if isinstance(scale, int) and scale != -1 else None
 
 
 def _refused(_machine: Machine, operation: Operation, _args: list[Any]) -> Any:
