@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import pickle
 import struct
 from collections.abc import Callable
@@ -34,7 +35,9 @@ CASES: dict[str, tuple[list[tuple[int, ...]], Callable[..., Any]]] = {
 
 def loaded(name: str, **options: Any) -> wl.heir.Program:
     plain = {1: 7, 2: 3} if name == "scaled" else None
-    return wl.heir.load((TEXTS / f"{name}.mlir").read_text(), plain=plain, **options)
+    text = (TEXTS / f"{name}.mlir").read_text()
+    found: wl.heir.Program = wl.heir.load(text, plain=plain, **options)
+    return found
 
 
 def arguments(name: str, program: Any) -> list[np.ndarray]:
@@ -253,12 +256,25 @@ def test_headers_that_are_no_headers_are_refused(tmp_path: Path) -> None:
         (b'{"arrays": [["f8", [9223372036854775807]]]}', "between 0 and"),
         (b'{"arrays": [["f8", [1000000000, 1000]]]}', "longer than the file"),
         (b'{"arrays": [["O", [1]]]}', "no known dtype"),
+        (b'{"arrays": [["f8", [1, 1, 1]]]}', "shape of an array holds more than 2 numbers"),
+        (b'{"arrays": [' + b",".join([b"0"] * (2**16 + 1)) + b"]}", "more than 65536 arrays"),
         (b'{"arrays": [], "name": 7}', "name is no text"),
         (b"\xff\xfe", "no JSON"),
     ):
         head = struct.pack("<8sHHQQ", b"WLHEIRPR", 1, 1, len(header), 0)
         whole = head + header
         refused(whole + hashlib.sha256(whole).digest(), tmp_path / "file", message)
+
+
+def test_shapes_are_not_multiplied_before_they_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The product of many large numbers takes quadratic time.
+    monkeypatch.setattr(math, "prod", lambda _: pytest.fail("a product of sizes"))
+    shape = b",".join([b"1099511627775"] * 40_000)
+    header = b'{"arrays": [["f8", [' + shape + b"]]]}"
+    whole = struct.pack("<8sHHQQ", b"WLHEIRPR", 1, 1, len(header), 0) + header
+    refused(whole + hashlib.sha256(whole).digest(), tmp_path / "file", "more than 2 numbers")
 
 
 def _set(name: str, value: Any) -> Callable[[dict[str, Any], list[np.ndarray]], object]:
@@ -273,6 +289,57 @@ def _in(*path: Any, value: Any) -> Callable[[dict[str, Any], list[np.ndarray]], 
         place[path[-1]] = value
 
     return change
+
+
+def _outputs_of_matrices(header: dict[str, Any], arrays: list[np.ndarray], count: int) -> None:
+    """More results, each a sum with two matrices of its own."""
+    size = header["inputs"][0]["shape"][0]
+    constant = len(arrays)
+    arrays.append(np.zeros(1))
+    for _ in range(count):
+        parts = [
+            {"source": source, "kind": "matrix", "numbers": len(arrays) + source, "keys": []}
+            for source in range(2)
+        ]
+        arrays += [np.ones((1, size)) for _ in parts]
+        header["outputs"].append(len(header["affines"]))
+        header["affines"].append({"constant": constant, "blocks": parts})
+
+
+def _polynomials(header: dict[str, Any], coefficients: list[list[float]]) -> None:
+    """More steps, each a polynomial of the first argument."""
+    size = header["inputs"][0]["shape"][0]
+    same: dict[str, Any] = {"source": 0, "kind": "same", "numbers": None, "keys": []}
+    constant = header["affines"][header["steps"][0]["factors"][0]]["constant"]
+    inner = len(header["affines"])
+    header["affines"].append({"constant": constant, "blocks": [same]})
+    for k, own in enumerate(coefficients):
+        step = {"source": 100 + k, "size": size, "factors": [], "inner": inner}
+        header["steps"].append({**step, "coefficients": own})
+
+
+def _steps_of_long_sums(header: dict[str, Any], count: int) -> None:
+    """More steps, each a product of sums of three arrays."""
+    same: list[dict[str, Any]] = [
+        {"source": k, "kind": "same", "numbers": None, "keys": []} for k in range(3)
+    ]
+    first, size = header["steps"][0], header["inputs"][0]["shape"][0]
+    constant = header["affines"][first["factors"][0]]["constant"]
+    factors = [len(header["affines"])] * 2
+    header["affines"].append({"constant": constant, "blocks": same})
+    for k in range(count):
+        header["steps"].append({**first, "source": 100 + k, "size": size, "factors": factors})
+
+
+def _shared_matrix(header: dict[str, Any], arrays: list[np.ndarray]) -> None:
+    _outputs_of_matrices(header, arrays, 1)
+    first, second = header["affines"][-1]["blocks"]
+    second["numbers"] = first["numbers"]
+
+
+def _repeated_part(header: dict[str, Any], _arrays: list[np.ndarray]) -> None:
+    blocks = header["affines"][header["steps"][0]["factors"][0]]["blocks"]
+    header["affines"][header["steps"][0]["factors"][0]]["blocks"] = [blocks[0], blocks[0]]
 
 
 HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], list[np.ndarray]], object], str]] = {
@@ -293,6 +360,59 @@ HOSTILE: dict[str, tuple[str, Callable[[dict[str, Any], list[np.ndarray]], objec
         "no permutation",
     ),
     "keys": ("client", _set("galois", [0]), "between 1 and"),
+    "thousands of keys": ("client", _set("galois", [5] * 4097), "more than 4096 numbers"),
+    "a name with controls": ("client", _set("name", "x\x1b[2J"), "its name has characters"),
+    "no name": ("server", _set("name", ""), "its name has characters"),
+    "a long name": ("server", _set("name", "x" * 4097), "name is no text of at most 4096"),
+    "a name with surrogates": ("client", _set("name", "\ud800"), "its name has characters"),
+    "dimensions": ("client", _in("inputs", 0, "shape", value=[1] * 33), "more than 32 numbers"),
+    "empty and huge": (
+        "client",
+        _in("inputs", 0, "shape", value=[2**27 - 1] * 5 + [0]),
+        "is too large",
+    ),
+    "entries together": (
+        "client",
+        lambda header, _: [port.update(shape=[2**27 - 1]) for port in header["inputs"]],
+        "entries together",
+    ),
+    "many inputs": (
+        "client",
+        lambda header, _: header.__setitem__("inputs", header["inputs"] * 513),
+        "inputs holds more than 1024 parts",
+    ),
+    "no outputs": ("server", _set("outputs", []), "it has no result"),
+    "needs nothing": ("server", _set("need", [0, 0, 0]), "do not take 0 products"),
+    "needs much": ("server", _set("need", [60000] * 3), "do not take 60000 products"),
+    "needs many levels": ("server", _set("need", [1, 1, 60000]), "do not take 60000 levels"),
+    "matrices": ("server", lambda h, a: _outputs_of_matrices(h, a, 513), "its matrices have"),
+    "one matrix twice": ("server", _shared_matrix, "two parts have one matrix"),
+    "a source twice": ("server", _repeated_part, "twice in one sum"),
+    "many parts": (
+        "server",
+        lambda header, _: _steps_of_long_sums(header, 11_000),
+        "more than 65536 parts together",
+    ),
+    "many steps": (
+        "server",
+        lambda header, _: header.__setitem__("steps", header["steps"] * (2**14 + 1)),
+        "steps holds more than 16384 parts",
+    ),
+    "a long polynomial": (
+        "server",
+        lambda header, _: _polynomials(header, [[0.5] * 1025]),
+        "coefficients holds more than 1024 numbers",
+    ),
+    "many polynomials": (
+        "server",
+        lambda header, _: _polynomials(header, [[0.5, k / 200] for k in range(129)]),
+        "polynomials have more than 8192 coefficients",
+    ),
+    "long polynomials": (
+        "server",
+        lambda header, _: _polynomials(header, [[k / 20] * 1000 for k in range(1, 10)]),
+        "polynomials have more than 8192 coefficients",
+    ),
     "many needs": ("server", _set("need", [1, 2]), "not those of its steps"),
     "modulus": ("server", _set("modulus", 17), "modulo 17, its parameters modulo None"),
     "arguments": ("server", _set("arguments", [0]), "not those of its steps"),
@@ -381,6 +501,48 @@ def test_keys_that_do_not_exist_are_refused_when_they_are_made(
     assert isinstance(half, wl.heir.ClientProgram)
     with pytest.raises(wl.ParameterError, match="2 is not invertible"):
         half.setup(progress=False)
+
+
+def test_equal_polynomials_are_planned_once(files: dict[str, bytes], tmp_path: Path) -> None:
+    data = rewritten(files["server"], lambda header, _: _polynomials(header, [[0.5, 0.25]] * 200))
+    (tmp_path / "file").write_bytes(data)
+    # The depth is that of the product, and polynomials of degree 1 take less.
+    half = wl.heir.open(tmp_path / "file")
+    assert isinstance(half, wl.heir.ServerProgram)
+    assert len(half.circuit.polynomials) == 200
+    assert len({id(plan) for plan in half.circuit.polynomials.values()}) == 1
+
+
+def test_readers_of_bytes_refuse_insecure_parameters() -> None:
+    context = wl.Context.preset("insecure_toy_256")
+    text = (TEXTS / "total.mlir").read_text().replace("65537", "257")
+    program = wl.heir.load(text, context=context)
+    for thing in (program, program.client_half, program.server_half):
+        function, arguments_ = thing.__reduce__()
+        assert arguments_[1:] == (True,)
+        function(*arguments_)
+        with pytest.raises(wl.InsecureParameters):
+            function(arguments_[0])
+
+
+def test_names_that_no_reader_accepts_are_not_saved(tmp_path: Path) -> None:
+    text = (TEXTS / "total.mlir").read_text()
+    program = wl.heir.load(text)
+    program.client_half.name = "a b"
+    with pytest.raises(wl.FileError, match="the name 'a b' cannot be saved"):
+        program.client_half.save(tmp_path / "file")
+    assert not (tmp_path / "file").exists()
+
+
+def test_programs_with_too_many_keys_are_not_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from windlass.heir import _saved
+
+    program = loaded("product_of_matrices")
+    monkeypatch.setattr(_saved, "_MOST_KEYS", 1)
+    with pytest.raises(wl.FileError, match="more than 1, cannot be saved: load it with max_keys"):
+        program.save(tmp_path / "file")
 
 
 def test_files_are_not_replaced(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from windlass._windlass import Ciphertext, Circuit, Context, Keys, LinearPlan
 from windlass.errors import NoParameters, ProgramError
 from windlass.heir._forms import Forms, Rows, Source
+from windlass.heir._ports import KeyNeeds
 
 Kind = Literal["same", "negated", "factor", "matrix"]
 
@@ -288,10 +289,25 @@ class PlannedCircuit:
                     most = max_keys if block.keys is None else None
                     plan = context.linear(block.matrix, max_keys=most, keys=block.keys)
                     self.plans[id(block)] = plan
+        known: dict[tuple[float, ...], Circuit] = {}
         for step in design.steps:
             if step.inner is not None:
-                polynomial = context.polynomial(_chebyshev(step.coefficients))
-                self.polynomials[step.source] = polynomial
+                if step.coefficients not in known:
+                    known[step.coefficients] = context.polynomial(_chebyshev(step.coefficients))
+                self.polynomials[step.source] = known[step.coefficients]
+
+    @property
+    def depth(self) -> int:
+        """The levels (CKKS), or the successive products with constants and ciphertexts."""
+        need = self.design.need
+        return need.levels if self.design.modulus is None else need.products + need.maps
+
+    def keys(self) -> KeyNeeds:
+        """The evaluation keys."""
+        elements = {element for need in self.needs() for element in need.required_keys}
+        multiplies = self.multiplies or bool(self.polynomials)
+        refreshes = self.design.modulus is None and self.depth > self.context.depth
+        return KeyNeeds(tuple(sorted(elements)), multiplies, refreshes)
 
     def _affines(self) -> list[Affine]:
         found = list(self.design.outputs)

@@ -36,6 +36,8 @@ MOST_BYTES = 2**32
 """The largest file."""
 MOST_HEADER = 2**26
 """The longest header."""
+MOST_ARRAYS = 2**16
+"""The largest number of arrays."""
 
 _HEAD = struct.Struct("<8sHHQQ")
 _DTYPES = {"f8": np.dtype("<f8"), "i8": np.dtype("<i8")}
@@ -113,13 +115,15 @@ def _arrays(header: dict[str, Any], body: memoryview) -> list[NDArray[Any]]:
     listed = header.get("arrays")
     if not isinstance(listed, list):
         raise damaged("its header lists no arrays")
+    if len(listed) > MOST_ARRAYS:
+        raise damaged(f"its header lists more than {MOST_ARRAYS} arrays")
     found, at = [], 0
     for each in listed:
         if not isinstance(each, list) or len(each) != 2 or each[0] not in ("f8", "i8"):
             raise damaged("its header lists an array of no known dtype")
-        shape = whole_numbers(each[1], 0, 2**40, "the shape of an array")
+        shape = whole_numbers(each[1], 0, 2**40, "the shape of an array", longest=2)
         count = math.prod(shape)
-        if len(shape) > 2 or at + 8 * count > len(body):
+        if at + 8 * count > len(body):
             raise damaged("an array is longer than the file")
         own = np.frombuffer(body, _DTYPES[each[0]], count, at).reshape(shape)
         if not np.isfinite(own).all():
@@ -131,10 +135,14 @@ def _arrays(header: dict[str, Any], body: memoryview) -> list[NDArray[Any]]:
     return found
 
 
-def whole_numbers(value: Any, least: int, most: int, what: str) -> list[int]:
-    """A list of integers in a range."""
+def whole_numbers(
+    value: Any, least: int, most: int, what: str, *, longest: int | None = None
+) -> list[int]:
+    """A list of integers in a range, at most ``longest`` of them if it is given."""
     if not isinstance(value, list):
         raise damaged(f"{what} is no list")
+    if longest is not None and len(value) > longest:
+        raise damaged(f"{what} holds more than {longest} numbers")
     for each in value:
         if type(each) is not int or not least <= each < most:
             raise damaged(f"{what} holds a number that is not between {least} and {most}")
@@ -198,13 +206,17 @@ class Fields:
         """An integer or null."""
         return None if self._get(name) is None else self.integer(name, least, most)
 
-    def integers(self, name: str, least: int, most: int) -> list[int]:
-        """A list of integers."""
-        return whole_numbers(self._get(name), least, most, name)
+    def integers(
+        self, name: str, least: int, most: int, *, longest: int | None = None
+    ) -> list[int]:
+        """A list of integers, at most ``longest`` of them if it is given."""
+        return whole_numbers(self._get(name), least, most, name, longest=longest)
 
-    def numbers(self, name: str) -> list[float]:
+    def numbers(self, name: str, *, longest: int) -> list[float]:
         """A list of finite numbers."""
         found = self._get(name)
+        if isinstance(found, list) and len(found) > longest:
+            raise damaged(f"{name} holds more than {longest} numbers")
         if not isinstance(found, list) or any(type(x) not in (int, float) for x in found):
             raise damaged(f"{name} is no list of numbers")
         try:
@@ -229,11 +241,13 @@ class Fields:
             raise damaged(f"{name} is no text of at most {longest} characters")
         return found
 
-    def list(self, name: str) -> list[Fields]:
+    def list(self, name: str, *, longest: int) -> list[Fields]:
         """A list of objects."""
         found = self._get(name)
         if not isinstance(found, list):
             raise damaged(f"{name} is no list")
+        if len(found) > longest:
+            raise damaged(f"{name} holds more than {longest} parts")
         return [Fields(each, self.arrays) for each in found]
 
     def maybe_array(self, name: str, shape: tuple[int, ...], kind: str) -> NDArray[Any] | None:

@@ -14,7 +14,7 @@ from typing import Any
 from windlass.errors import ProgramError, WindlassError
 from windlass.heir._check import Checker, all_operations, loop_bounds
 from windlass.heir._ir import Block, Function, Module, Operation, Symbol, Value
-from windlass.heir._lanes import TooMany, Unsupported, Vectoriser
+from windlass.heir._lanes import Unsupported, Vectoriser
 from windlass.heir._operations import RULES
 from windlass.heir._rules import Machine, frozen
 
@@ -38,7 +38,7 @@ class Interpreter:
         self.steps = 0
         self.sizes: dict[str, int] = {}
         self.in_turn: set[int] = set()
-        """Loops whose iterations run one after the other."""
+        """Loops whose iterations run one after the other: a try at once failed."""
         for function in self.module.functions.values():
             if function.body is not None:
                 _remove_unused(function.body)
@@ -159,14 +159,13 @@ class Interpreter:
             return None
         vectoriser = Vectoriser(frame, (MOST_STEPS - self.steps) * _AT_ONCE, client=machine.client)
         try:
-            found = vectoriser.run(operation, bounds, values)
-        except TooMany:
-            return None
+            return vectoriser.run(operation, bounds, values)
         except Unsupported:
             self.in_turn.add(id(operation))
             return None
-        self.steps += vectoriser.steps // _AT_ONCE
-        return found
+        finally:
+            # Also of a try that failed.
+            self.steps += vectoriser.steps // _AT_ONCE
 
 
 def _remove_unused(block: Block) -> None:

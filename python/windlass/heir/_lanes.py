@@ -8,6 +8,11 @@ with one number for each iteration (a *lane*), in the order in which the iterati
     if c                the lanes in which c holds, and the others
     extract, insert     one gather; the writes are kept, and done at the end in the order of time
 
+The time of a write has a digit for each block and each loop around it, from the outermost one: the
+place of the operation in the block, the number of the iteration in the loop. Times are compared as
+words in a dictionary. Two writes that differ in no digit before a place stand in the same block
+there, so loops and branches of any lengths have one order.
+
 Nothing is written before the whole loop is known to run. Whatever is not as expected, an index out
 of range too, ends in ``Unsupported``: then the interpreter runs the loop one iteration after the
 other, and finds the error and its place.
@@ -28,8 +33,13 @@ from windlass.heir._ir import Block, Operation, Type
 MOST_LANES = 2**17
 """The largest number of iterations that run at once."""
 
-_MOST_TIME = 2**62
+MOST_VALUES = 2**25
+"""The largest number of values that the iterations hold together, 8 bytes each."""
+
 _MOST_NUMBER = 2**62
+
+Time = tuple[int | NDArray[np.int64], ...]
+"""Digits, each one number for all lanes or a number for each."""
 
 
 class Unsupported(Exception):
@@ -40,6 +50,20 @@ class TooMany(Unsupported):
     """A loop has too many iterations to run at once. Those inside of it may not."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Write:
+    """A number for each lane, and its place in the flattened tensor."""
+
+    time: Time
+    places: NDArray[np.int64]
+    numbers: NDArray[Any]
+
+    def digits(self, count: int) -> list[NDArray[np.int64]]:
+        """So many digits for each lane. Zeros follow the last one, which decide nothing."""
+        own = [*self.time, *(0 for _ in range(count - len(self.time)))]
+        return [np.broadcast_to(np.asarray(digit), len(self.places)) for digit in own]
+
+
 @dataclass(eq=False)
 class Tensor:
     """A tensor that a loop writes to: it is never read within."""
@@ -47,28 +71,45 @@ class Tensor:
     array: NDArray[Any]
     current: int = 0
     """Its newest version. An older one is not used again."""
-    writes: list[tuple[NDArray[np.int64], list[Any], Any]] = field(default_factory=list)
-    """Times, indices and values."""
+    writes: list[_Write] = field(default_factory=list)
 
-    def finished(self) -> NDArray[Any]:
-        """The tensor after all writes."""
-        found = self.array if self.array.flags.writeable else self.array.copy()
+    def add(self, time: Time, place: list[Any], value: Any, count: int) -> None:
+        """Keep a write of so many lanes."""
+        numbers = np.asarray(value)
+        if numbers.dtype.kind not in ("bif" if self.array.dtype.kind == "f" else "bi"):
+            raise Unsupported
+        flat = np.zeros((), np.int64)
+        for index, size in zip(place, self.array.shape, strict=True):
+            flat = flat * size + index
+        own = np.broadcast_to(numbers.astype(self.array.dtype), count)
+        self.writes.append(_Write(time, np.broadcast_to(flat, count), own))
+
+    def last_writes(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Places in the flattened tensor, each once, with the number that was written last."""
+        if not self.writes:
+            return np.zeros(0, np.int64), np.zeros(0, self.array.dtype)
+        places = np.concatenate([write.places for write in self.writes])
+        numbers = np.concatenate([write.numbers for write in self.writes])
         if len(self.writes) > 1:
-            order = np.argsort(np.concatenate([time for time, _, _ in self.writes]), kind="stable")
-            places = tuple(
-                np.concatenate([_wide(index[axis], time) for time, index, _ in self.writes])[order]
-                for axis in range(found.ndim)
-            )
-            values = [_wide(value, time) for time, _, value in self.writes]
-            # Of two writes to one place the later one lasts.
-            found[places] = np.concatenate(values)[order]
-        for time, index, value in self.writes if len(self.writes) == 1 else ():
-            found[tuple(_wide(each, time) for each in index)] = _wide(value, time)
+            order = self._order()
+            places, numbers = places[order], numbers[order]
+        # The first of equal places from the end.
+        found, first = np.unique(places[::-1], return_index=True)
+        return found, numbers[::-1][first]
+
+    def _order(self) -> NDArray[np.int64]:
+        """All lanes of all writes in the order of time."""
+        count = max(len(write.time) for write in self.writes)
+        digits = [write.digits(count) for write in self.writes]
+        keys = [np.concatenate([own[k] for own in digits]) for k in range(count)]
+        # The last key is the first that ``lexsort`` compares.
+        return np.lexsort(keys[::-1])
+
+    def finished(self, places: NDArray[np.int64], numbers: NDArray[Any]) -> NDArray[Any]:
+        """The tensor after its last writes."""
+        found = self.array if self.array.flags.writeable else self.array.copy()
+        found.flat[places] = numbers
         return found
-
-
-def _wide(value: Any, time: NDArray[np.int64]) -> NDArray[Any]:
-    return value if isinstance(value, np.ndarray) else np.full(len(time), value)
 
 
 @dataclass(frozen=True)
@@ -92,21 +133,19 @@ class Version:
 class Lanes:
     """The values of some iterations: an array for each value that differs among them."""
 
-    def __init__(
-        self, parent: Lanes | list[Any], index: NDArray[np.int64] | None, time: NDArray[np.int64]
-    ) -> None:
+    def __init__(self, parent: Lanes | list[Any], index: NDArray[np.int64], time: Time) -> None:
         self.parent, self.index, self.time = parent, index, time
         self.values: dict[int, Any] = {}
 
     def __len__(self) -> int:
-        return len(self.time)
+        return len(self.index)
 
     def get(self, slot: int) -> Any:
         """The value of a slot of the frame."""
         if slot in self.values:
             return self.values[slot]
         if isinstance(self.parent, list):
-            return self.parent[slot]
+            return _small(self.parent[slot])
         found = self.parent.get(slot)
         if isinstance(found, _Each):
             found = _Each(found.numbers[self.index], found.most)
@@ -129,6 +168,8 @@ class Vectoriser:
     def __init__(self, frame: list[Any], most_steps: int, *, client: bool) -> None:
         self.frame, self.left, self.client = frame, most_steps, client
         self.steps = 0
+        self.held = 0
+        """Values that are kept now."""
         self.tensors: list[Tensor] = []
 
     def run(
@@ -138,10 +179,15 @@ class Vectoriser:
         if not values or not all(_is_numbers(value) for value in values):
             raise Unsupported
         self.tensors = [Tensor(value) for value in values]
-        lanes = Lanes(self.frame, None, np.zeros(1, dtype=np.int64))
+        lanes = Lanes(self.frame, np.zeros(1, dtype=np.int64), ())
         versions: list[Any] = [Version(tensor, 0) for tensor in self.tensors]
-        self._loop(lanes, operation, bounds, versions)
-        return [tensor.finished() for tensor in self.tensors]
+        try:
+            self._loop(lanes, operation, bounds, versions)
+            # All of them before the first tensor changes.
+            last = [tensor.last_writes() for tensor in self.tensors]
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise Unsupported from error
+        return [tensor.finished(*writes) for tensor, writes in zip(self.tensors, last, strict=True)]
 
     def _loop(
         self, lanes: Lanes, operation: Operation, bounds: tuple[Any, Any, Any], values: list[Any]
@@ -188,12 +234,12 @@ class Vectoriser:
         if (stride < 1).any():
             raise Unsupported
         trips = np.maximum(-(-(last - first) // stride), 0)
-        total, longest = int(trips.sum()), int(trips.max())
-        if total > MOST_LANES or int(lanes.time.max()) * (longest + 1) > _MOST_TIME:
+        total = int(trips.sum())
+        if total > MOST_LANES:
             raise TooMany
         index = np.repeat(np.arange(count), trips)
         within = np.arange(total) - np.repeat(np.cumsum(trips) - trips, trips)
-        time = lanes.time[index] * (longest + 1) + within
+        time = (*_chosen(lanes.time, index), within)
         variable = _Each(first[index] + stride[index] * within, most)
         return Lanes(lanes, index, time), variable
 
@@ -202,19 +248,30 @@ class Vectoriser:
         self.steps += len(block.operations) * len(lanes)
         if self.steps > self.left:
             raise TooMany
-        many = len(block.operations)
-        if int(lanes.time.max()) * many > _MOST_TIME:
+        # A value for each result, and each operand may be one from outside, brought into lanes.
+        values = sum(len(x.results) + len(x.operands) for x in block.operations)
+        held = (values + len(lanes.time) + 1) * len(lanes)
+        self._hold(held)
+        found = self._operations(lanes, block)
+        self.held -= held
+        return found
+
+    def _hold(self, values: int) -> None:
+        """Refuse more values than fit into memory."""
+        self.held += values
+        if self.held > MOST_VALUES:
             raise TooMany
+
+    def _operations(self, lanes: Lanes, block: Block) -> list[Any]:
         for place, operation in enumerate(block.operations):
             if operation.name in ("scf.yield", "affine.yield"):
                 return [lanes.get(value.slot) for value in operation.operands]
-            time = lanes.time * many + place
-            found = self._operation(lanes, operation, time)
+            found = self._operation(lanes, operation, (*lanes.time, place))
             for value, result in zip(operation.results, found, strict=True):
-                lanes.values[value.slot] = result
+                lanes.values[value.slot] = _small(result)
         return []
 
-    def _operation(self, lanes: Lanes, operation: Operation, time: NDArray[np.int64]) -> list[Any]:
+    def _operation(self, lanes: Lanes, operation: Operation, time: Time) -> list[Any]:
         given = [lanes.get(value.slot) for value in operation.operands]
         if operation.name in ("scf.for", "affine.for"):
             inner = Lanes(lanes, np.arange(len(lanes)), time)
@@ -222,7 +279,7 @@ class Vectoriser:
         if operation.name == "scf.if":
             return self._branch(lanes, operation, given[0], time)
         if operation.name == "tensor.insert":
-            return [self._insert(given, time)]
+            return [self._insert(given, time, len(lanes))]
         if operation.name == "tensor.extract":
             return [self._extract(given)]
         return [_computed(operation, given, client=self.client)]
@@ -235,9 +292,7 @@ class Vectoriser:
             raise Unsupported
         return self._loop(lanes, operation, (given[0], given[1], given[2]), given[3:])
 
-    def _branch(
-        self, lanes: Lanes, operation: Operation, condition: Any, time: NDArray[np.int64]
-    ) -> list[Any]:
+    def _branch(self, lanes: Lanes, operation: Operation, condition: Any, time: Time) -> list[Any]:
         """Both branches, each in its lanes."""
         if len(operation.regions) != 2:
             raise Unsupported
@@ -251,7 +306,7 @@ class Vectoriser:
         for part, region in zip(parts, operation.regions, strict=True):
             for tensor, number in zip(self.tensors, before, strict=True):
                 tensor.current = number
-            inner = Lanes(lanes, part, time[part])
+            inner = Lanes(lanes, part, _chosen(time, part))
             found.append(self._region(inner, region) if len(part) else None)
             newest = [max(n, x.current) for n, x in zip(newest, self.tensors, strict=True)]
         for tensor, number in zip(self.tensors, newest, strict=True):
@@ -272,14 +327,16 @@ class Vectoriser:
                 raise Unsupported
         return found
 
-    def _insert(self, given: list[Any], time: NDArray[np.int64]) -> Version:
+    def _insert(self, given: list[Any], time: Time, count: int) -> Version:
         value, target, *index = given
         if not isinstance(target, Version) or not isinstance(value, (_Each, int, float)):
             raise Unsupported
         target.check()
         place = self._place(target.tensor.array, index)
         number = value.numbers if isinstance(value, _Each) else value
-        target.tensor.writes.append((time, place, number))
+        # Kept to the end: the number, its place and the digits of its time.
+        self._hold((2 + len(time)) * count)
+        target.tensor.add(time, place, number, count)
         return target.next()
 
     def _extract(self, given: list[Any]) -> Any:
@@ -290,6 +347,18 @@ class Vectoriser:
         if any(isinstance(each, np.ndarray) for each in place):
             return _Each(array[tuple(place)])
         return array.item(*place)
+
+
+def _chosen(time: Time, index: NDArray[np.int64]) -> Time:
+    """The times of some lanes."""
+    return tuple(digit if isinstance(digit, int) else digit[index] for digit in time)
+
+
+def _small(value: Any) -> Any:
+    """A value that is no integer beyond 64 bits, which arrays do not hold."""
+    if isinstance(value, int) and abs(value) >= _MOST_NUMBER:
+        raise Unsupported
+    return value
 
 
 def _is_numbers(value: Any) -> bool:

@@ -188,7 +188,8 @@ class ClientProgram:
         return write(path, client_bytes(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return client_of, (client_bytes(self),)
+        # This process had the context before.
+        return client_of, (client_bytes(self), True)
 
     def explain(self) -> str:
         """Describe what the client sends and reads, and its keys.
@@ -235,20 +236,13 @@ class ServerProgram:
     ) -> None:
         self.name, self.scheme, self.inputs, self.circuit = name, scheme, inputs, circuit
         self.context: Context = circuit.context
-        need = circuit.design.need
-        self.products: int = need.products
-        exact = circuit.design.modulus is not None
-        self.depth: int = need.products + need.maps if exact else need.levels
+        self.products: int = circuit.design.need.products
+        self.depth: int = circuit.depth
 
     @property
     def keys(self) -> KeyNeeds:
         """The keys that it needs."""
-        elements: set[int] = set()
-        for need in self.circuit.needs():
-            elements.update(need.required_keys)
-        multiplies = self.circuit.multiplies or bool(self.circuit.polynomials)
-        refreshes = self.scheme == "CKKS" and self.depth > self.context.depth
-        return KeyNeeds(tuple(sorted(elements)), multiplies, refreshes)
+        return self.circuit.keys()
 
     @property
     def required_keys(self) -> list[int]:
@@ -323,7 +317,8 @@ class ServerProgram:
         return write(path, server_bytes(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return server_of, (server_bytes(self),)
+        # This process had the context before.
+        return server_of, (server_bytes(self), True)
 
     def explain(self) -> str:
         """Describe what the server computes, its keys, and its parameters.
@@ -342,7 +337,7 @@ class ServerProgram:
         return lines(self.explain())
 
 
-def client_of(data: bytes, *, insecure: bool = True) -> ClientProgram:
+def client_of(data: bytes, insecure: bool = False) -> ClientProgram:
     """Read a client's half from its bytes."""
     found = saved(data, insecure=insecure)
     if found.interface is None or found.keys is None:
@@ -350,7 +345,7 @@ def client_of(data: bytes, *, insecure: bool = True) -> ClientProgram:
     return ClientProgram(found.interface, found.context, found.keys)
 
 
-def server_of(data: bytes, *, insecure: bool = True) -> ServerProgram:
+def server_of(data: bytes, insecure: bool = False) -> ServerProgram:
     """Read a server's half from its bytes."""
     found = saved(data, insecure=insecure)
     if found.circuit is None:

@@ -202,7 +202,8 @@ class Program:
         return write(path, program_bytes(self.client_half, self.server_half))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _program_of, (program_bytes(self.client_half, self.server_half),)
+        # This process had the context before.
+        return _program_of, (program_bytes(self.client_half, self.server_half), True)
 
     def __repr__(self) -> str:
         words = self.client_half.interface.in_words()
@@ -389,9 +390,9 @@ def open(path: str | Path, *, insecure: bool = False) -> Program | ClientProgram
     return Program(found.interface, found.circuit)
 
 
-def _program_of(data: bytes) -> Program:
+def _program_of(data: bytes, insecure: bool = False) -> Program:
     """Restore a pickled program."""
-    found = saved(data, insecure=True)
+    found = saved(data, insecure=insecure)
     if found.circuit is None or found.interface is None:
         raise damaged("it is a half of a program")
     return Program(found.interface, found.circuit)
