@@ -314,7 +314,7 @@ def _presets(
     """Choose the named sets that may suffice, by their parameters."""
     found = []
     for name in names:
-        # Their levels serve a refresh through CKKS, which is not compared here; its plan takes seconds.
+        # Their levels serve a refresh through CKKS, which is not compared here.
         if "exact_" in name:
             continue
         own = preset_parameters(name)
