@@ -154,7 +154,7 @@ def as_written(text: str, ours: dict[str, Any], runs: int) -> dict[str, Any]:
     return {
         "written_error": distance(found, ours["expected"]),
         "written_seconds": median(lambda: server.evaluate(inputs), runs),
-        "written_security": program.context.security_bits,
+        "written_security": program.context.security,
     }
 
 
