@@ -465,7 +465,7 @@ impl PyExplicitServer {
         answer(py, || self.server.level_reduce(&a.ciphertext, steps.0 as usize))
     }
 
-    /// Slot j + amount of each row in place of slot j.
+    /// Moves slot j + amount of each row to slot j.
     fn rotate(&self, py: Python<'_>, a: &PyExplicitCiphertext, amount: Whole) -> PyResult<PyExplicitCiphertext> {
         answer(py, || self.server.rotate(&a.ciphertext, amount.0))
     }

@@ -62,7 +62,8 @@ fn check_primes(shape: &Shape, primes: &[u64], taken: &mut Vec<u64>) -> Result<V
     primes.iter().map(check).collect()
 }
 
-/// As few groups as have no product above P; one for each prime if there is none.
+/// The fewest groups of primes whose products are all at most P. If no grouping has such products, one group for
+/// each prime.
 fn fewest_digits(q: &[Modulus], log2_p: f64) -> Gadget {
     let bits: Vec<f64> = q.iter().map(|q| (q.value() as f64).log2()).collect();
     let largest = |gadget: &Gadget| -> f64 {

@@ -214,3 +214,24 @@ impl RealArithmetic for Samples<'_> {
         a
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::tests::back_first;
+    use super::*;
+
+    /// An error after the first level is multiplied by a number near `1/|t − 1/4|`: for I = 0 that is twice the mean.
+    #[test]
+    fn without_maps_after_it_the_worst_integer_counts() {
+        let spec = back_first(1024);
+        let sine = Sine::new(&spec).unwrap();
+        let depth = spec.sine_depth();
+        let mut rescaled = vec![0.0; depth + 1];
+        rescaled[1] = 1e-7;
+        let errors = Errors { rescaled, switched: vec![0.0; depth + 1], constants: vec![2f64.powi(100); depth + 1] };
+        let [worst, averaged] = [Samples::new(&spec, errors.clone()), Samples::averaged(&spec, errors)]
+            .map(|samples| samples.deviation(&sine, 0.0).unwrap());
+        println!("{worst:e} {averaged:e}");
+        assert!(worst > 1.5 * averaged && worst < 4.0 * averaged, "{worst:e}, {averaged:e}");
+    }
+}

@@ -126,7 +126,7 @@ impl ApproximateRefreshers {
     /// The refresh of several passes.
     ///
     /// # Errors
-    /// [`Error::MissingBootstrappingKeys`] if there is none.
+    /// [`Error::MissingBootstrappingKeys`] if the server has no such refresh.
     pub(crate) fn precise(&self) -> Result<&PreciseRefresher> {
         let of_passes = self.list.iter().find(|kept| kept.passes.is_some());
         match of_passes.ok_or(Error::MissingBootstrappingKeys)?.prepared()? {

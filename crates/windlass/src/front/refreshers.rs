@@ -73,7 +73,7 @@ impl Refreshers {
     /// The refresh through CKKS.
     ///
     /// # Errors
-    /// [`Error::MissingBootstrappingKeys`] if there is none.
+    /// [`Error::MissingBootstrappingKeys`] if the server has no such refresh.
     pub(crate) fn exact_refresher(&self) -> Result<&ExactRefresher> {
         self.through_ckks.as_ref().ok_or(Error::MissingBootstrappingKeys)?.prepared()
     }

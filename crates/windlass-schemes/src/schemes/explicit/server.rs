@@ -185,7 +185,7 @@ impl Server {
         self.accept("reduce the level", Ciphertext { level, ..a.with(parts, a.bounds) })
     }
 
-    /// Slot j + amount of each row in place of slot j.
+    /// Moves slot j + amount of each row to slot j.
     ///
     /// Cost: one key switch; nothing for an amount of 0.
     ///
