@@ -32,6 +32,26 @@ pub(crate) fn error(context: &Context, basis: &Basis, rng: &mut impl RngCore) ->
     secret_eval(context, basis, &coefficients)
 }
 
+/// Coefficients of a secret of the distribution of the parameters, of one party's for a key of several, whose norm
+/// is within the bound.
+pub(crate) fn short_secret(context: &Context, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
+    let params = context.params();
+    let of_one = match params.secret() {
+        SecretDistribution::Collective { .. } => SecretDistribution::Ternary,
+        own => own,
+    };
+    let bound = crate::noise::secret_norm_bound(params.shape(), of_one);
+    loop {
+        let coefficients = match of_one {
+            SecretDistribution::Sparse { weight } => sample::sparse(params.n(), weight as usize, rng),
+            _ => sample::ternary(params.n(), rng),
+        };
+        if windlass_ring::norm::canonical_norm(params.shape(), &coefficients) <= bound {
+            return coefficients;
+        }
+    }
+}
+
 /// The secret key s: small coefficients, and its values modulo all primes.
 pub struct SecretKey {
     context: Arc<Context>,
@@ -49,36 +69,34 @@ impl std::fmt::Debug for SecretKey {
 impl SecretKey {
     /// A fresh key of the distribution of the parameters, drawn again until its canonical norm is
     /// within the stated bound (less than one draw in a hundred fails it); then its name.
+    ///
+    /// **Warning.** Whoever calls this holds the whole key, also with parameters for a key of several parties.
     pub fn generate(context: &Arc<Context>, rng: &mut impl RngCore) -> Self {
-        let params = context.params();
-        loop {
-            let coefficients = match params.secret() {
-                SecretDistribution::Ternary => sample::ternary(params.n(), rng),
-                SecretDistribution::Sparse { weight } => sample::sparse(params.n(), weight as usize, rng),
-            };
-            let norm = windlass_ring::norm::canonical_norm(params.shape(), &coefficients);
-            if norm <= crate::noise::secret_norm_bound(params.shape(), params.secret()) {
-                return Self::build(context, KeyId::generate(rng), coefficients);
-            }
+        let mut coefficients = short_secret(context, rng);
+        for _ in 1..context.params().secret().parties() {
+            let share = short_secret(context, rng);
+            coefficients.iter_mut().zip(share.iter()).for_each(|(sum, x)| *sum += x);
         }
+        Self::build(context, KeyId::generate(rng), coefficients)
     }
 
     /// The key with the given name and coefficients (powerful basis).
     ///
     /// # Errors
-    /// [`RlweError::BadSecretKey`] if there are not n of them, all in {−1, 0, 1} and as many not
-    /// zero as a sparse key has, or the norm bound does not hold.
+    /// [`RlweError::BadSecretKey`] if there are not n of them, all in {−1, 0, 1} (in \[−k, k\] for a key of k
+    /// parties) and as many not zero as a sparse key has, or the norm bound does not hold.
     pub fn from_coefficients(
         context: &Arc<Context>,
         id: KeyId,
         coefficients: Zeroizing<Vec<i64>>,
     ) -> Result<Self, RlweError> {
         let params = context.params();
-        let small = coefficients.len() == params.n() && coefficients.iter().all(|x| (-1..=1).contains(x));
+        let largest = i64::from(params.secret().parties());
+        let small = coefficients.len() == params.n() && coefficients.iter().all(|x| (-largest..=largest).contains(x));
         let weight: u64 = coefficients.iter().map(|x| x.unsigned_abs()).fold(0, u64::saturating_add);
         let weighs = match params.secret() {
             SecretDistribution::Sparse { weight: wanted } => weight == u64::from(wanted),
-            SecretDistribution::Ternary => true,
+            SecretDistribution::Ternary | SecretDistribution::Collective { .. } => true,
         };
         let bound = crate::noise::secret_norm_bound(params.shape(), params.secret());
         if !small || !weighs || windlass_ring::norm::canonical_norm(params.shape(), &coefficients) > bound {

@@ -1,6 +1,7 @@
 //! RLWE keys, ciphertexts, key switching, noise bounds and validated parameters.
 #![forbid(unsafe_code)]
 
+pub mod collective;
 pub mod context;
 pub mod error;
 pub mod evaluation;

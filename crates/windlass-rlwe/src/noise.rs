@@ -43,13 +43,17 @@ pub fn all_ones_norm(shape: &Shape) -> f64 {
 /// hundred is rejected.
 ///
 /// `sqrt(V·ln(500·n))`, V the sum of the coefficients' variances; never above the sum of their
-/// absolute values.
+/// absolute values. Each party enforces it for its own share of a collective key: the norm of the sum is at most
+/// the sum of the norms.
 pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
     let n = shape.n();
     let typical = (secret.total_variance(n) * (500.0 * n as f64).ln()).sqrt();
     let sure = match secret {
         SecretDistribution::Ternary => n as f64,
         SecretDistribution::Sparse { weight } => weight as f64,
+        SecretDistribution::Collective { parties } => {
+            return f64::from(parties) * secret_norm_bound(shape, SecretDistribution::Ternary);
+        }
     };
     // Computed norms are rounded up by 2^{−40}.
     typical.min(sure * (1.0 + 2f64.powi(-39)))
@@ -66,6 +70,8 @@ pub struct NoiseModel {
     failure: FailureProbability,
     plaintext: Bound,
     error_variance: f64,
+    /// How many parties hold the key together: keys have the sum of their errors.
+    parties: f64,
     coefficient_factor: Bound,
     secret_norm: Bound,
     /// For each group of primes their indices and log2 sizes.
@@ -90,6 +96,7 @@ impl NoiseModel {
             failure,
             plaintext: Bound::of(t as f64),
             error_variance: params.sigma().powi(2) * error_variance_factor(shape),
+            parties: f64::from(params.secret().parties()),
             coefficient_factor: Bound::of(coefficient_factor(shape)),
             secret_norm: Bound::of(secret_norm_bound(shape, params.secret())),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
@@ -125,6 +132,19 @@ impl NoiseModel {
         self.random_element(self.error_variance, events)
     }
 
+    /// ‖e‖ of the error of a public key, of a Galois key or of another key whose shares are added up: the sum of
+    /// one error of each party.
+    pub fn key_error(&self, events: u32) -> Bound {
+        self.random_element(self.parties * self.error_variance, events)
+    }
+
+    /// The factor by which the errors of a relinearisation key exceed those of other keys. It is 1 for a key that
+    /// one party makes. The key of several parties has the error s·e_0 + u·e_1 + e_2 instead of e_2, with u as s: the
+    /// factor is 2·‖s‖ + 1.
+    fn relinearisation_factor(&self) -> Bound {
+        if self.parties == 1.0 { Bound::ONE } else { self.secret_norm * Bound::of(2.0) + Bound::ONE }
+    }
+
     /// ‖s‖, certain: key generation enforces it.
     pub fn secret_norm(&self) -> Bound {
         self.secret_norm
@@ -141,10 +161,12 @@ impl NoiseModel {
         self.plaintext * self.random_element(self.n / 12.0, 1)
     }
 
-    /// A fresh public-key encryption: n·t/2 + t·(‖e‖·‖u‖ + ‖e_1‖·‖s‖ + ‖e_0‖), u uniform ternary.
+    /// A fresh public-key encryption: n·t/2 + t·(‖e‖·‖u‖ + ‖e_1‖·‖s‖ + ‖e_0‖), e the error of the key, u uniform
+    /// ternary.
     pub fn fresh_public(&self) -> Bound {
         let (error, ephemeral) = (self.error(4), self.random_element(2.0 * self.n / 3.0, 4));
-        self.plaintext_worst() + self.plaintext * (error * ephemeral + error * self.secret_norm + error)
+        let of_key = self.key_error(4) * ephemeral;
+        self.plaintext_worst() + self.plaintext * (of_key + error * self.secret_norm + error)
     }
 
     /// A fresh secret-key encryption: n·t/2 + t·‖e‖.
@@ -191,7 +213,7 @@ impl NoiseModel {
         let active = self.active_groups(level);
         let events = 2 * active.len() as u32;
         let digit = |group: Vec<f64>| Bound::from_bits(group.iter().sum()) * self.digit(group.len(), events);
-        active.into_iter().map(digit).sum::<Bound>() * self.error(events)
+        active.into_iter().map(digit).sum::<Bound>() * self.key_error(events)
     }
 
     /// ‖digit‖/D for a digit of so many primes and product D: it is Σ y_i·D/d_i with y_i uniform
@@ -216,6 +238,12 @@ impl NoiseModel {
     /// mod-down.
     pub fn key_switch(&self, level: usize) -> Bound {
         self.base_qp_error(level) + self.rounding(2)
+    }
+
+    /// What the relinearisation of a product at `level` adds. The key of one party makes it a key switch as any
+    /// other.
+    pub fn relinearisation(&self, level: usize) -> Bound {
+        self.base_qp_error(level) * self.relinearisation_factor() + self.rounding(2)
     }
 
     /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption

@@ -97,6 +97,8 @@ impl RlweParams {
     pub const MAX_PRIMES: usize = 128;
     /// Limit on the number of spare primes.
     pub const MAX_SPARE: usize = 3;
+    /// Limit on the number of parties that hold a key together.
+    pub const MAX_PARTIES: u32 = 256;
     /// Supported sizes of primes in bits.
     pub const PRIME_BITS: std::ops::RangeInclusive<u32> = 25..=50;
 
@@ -329,6 +331,9 @@ fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), OutOfRange> {
 pub(crate) fn check_weight(secret: SecretDistribution, n: usize) -> Result<(), OutOfRange> {
     match secret {
         SecretDistribution::Sparse { weight } => Limits::between(1, n).check("the weight of the sparse secret", weight),
+        SecretDistribution::Collective { parties } => {
+            Limits::between(2, RlweParams::MAX_PARTIES).check("the number of parties", parties)
+        }
         SecretDistribution::Ternary => Ok(()),
     }
 }
@@ -387,6 +392,7 @@ fn identify(
     let (kind, weight) = match secret {
         SecretDistribution::Ternary => (0, 0),
         SecretDistribution::Sparse { weight } => (1, weight as u64),
+        SecretDistribution::Collective { parties } => (2, u64::from(parties)),
     };
     let mut words = vec![shape.m(), gadget.groups().len() as u64, kind, weight, RlweParams::SIGMA.to_bits()];
     for primes in [q, p] {
@@ -467,6 +473,7 @@ mod tests {
     fn malformed_specifications_are_refused() {
         let refuse = |spec: RlweSpec| RlweParams::new(&spec).unwrap_err();
         let sparse = |weight| RlweSpec { secret: SecretDistribution::Sparse { weight }, ..spec() };
+        let collective = |parties| RlweSpec { secret: SecretDistribution::Collective { parties }, ..spec() };
         assert!(matches!(refuse(RlweSpec { m: 10, ..spec() }), RlweError::Kernel(_)));
         for (what, spec) in [
             ("the number of primes of Q", RlweSpec { q_prime_bits: vec![], ..spec() }),
@@ -482,6 +489,8 @@ mod tests {
             ("the number of digits", RlweSpec { digits: 4, ..spec() }),
             ("the weight of the sparse secret", sparse(0)),
             ("the weight of the sparse secret", sparse(9000)),
+            ("the number of parties", collective(1)),
+            ("the number of parties", collective(257)),
         ] {
             let RlweError::OutOfRange(refused) = refuse(spec) else { panic!("{what}") };
             assert_eq!(refused.what, what);
@@ -503,6 +512,8 @@ mod tests {
             RlweSpec { special_prime_bits: vec![50, 33], ..named.clone() },
             RlweSpec { q_prime_bits: vec![32, 40], spare_prime_bits: vec![40], ..named.clone() },
             RlweSpec { secret: SecretDistribution::Sparse { weight: 100 }, ..named.clone() },
+            RlweSpec { secret: SecretDistribution::Collective { parties: 2 }, ..named.clone() },
+            RlweSpec { secret: SecretDistribution::Collective { parties: 3 }, ..named.clone() },
             RlweSpec { m: 8192, ..named.clone() },
         ] {
             assert_ne!(id(&base), id(&other), "{other:?}");

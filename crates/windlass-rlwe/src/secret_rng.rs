@@ -56,6 +56,13 @@ impl SecretRng {
         fresh
     }
 
+    /// A generator seeded by 32 secret bytes: the same bytes give the same numbers.
+    pub(crate) fn from_seed(seed: &[u8; KEY]) -> Self {
+        let mut fresh = Self::empty();
+        fresh.0.key = *seed;
+        fresh
+    }
+
     /// No key yet, and a block that is used up.
     fn empty() -> Self {
         Self(Box::new(State { key: [0; KEY], block: [0; BLOCK], used: BLOCK }))

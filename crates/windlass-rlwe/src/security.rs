@@ -43,6 +43,12 @@ pub enum SecretDistribution {
         /// Number of nonzero coefficients.
         weight: u32,
     },
+    /// The sum of uniform ternary secrets, one for each party: the secret of a key that nobody holds alone. It is
+    /// as hard to find as one of them, for whoever holds the others.
+    Collective {
+        /// Number of parties.
+        parties: u32,
+    },
 }
 
 impl fmt::Display for SecretDistribution {
@@ -50,16 +56,36 @@ impl fmt::Display for SecretDistribution {
         match self {
             Self::Ternary => write!(f, "a uniform ternary secret"),
             Self::Sparse { weight } => write!(f, "a sparse secret of weight {weight}"),
+            Self::Collective { parties } => write!(f, "a sum of {parties} uniform ternary secrets"),
         }
     }
 }
 
 impl SecretDistribution {
-    /// Sum of the variances of the n coefficients: 2n/3 or the weight.
+    /// Sum of the variances of the n coefficients: 2n/3 for each party, or the weight.
     pub fn total_variance(self, n: usize) -> f64 {
         match self {
             Self::Ternary => 2.0 * n as f64 / 3.0,
             Self::Sparse { weight } => weight as f64,
+            Self::Collective { parties } => f64::from(parties) * Self::Ternary.total_variance(n),
+        }
+    }
+
+    /// The largest sum of the squares of the coefficients: n, the weight, or n times the square of the number of
+    /// parties.
+    pub fn largest_squares(self, n: usize) -> f64 {
+        match self {
+            Self::Ternary => n as f64,
+            Self::Sparse { weight } => f64::from(weight),
+            Self::Collective { parties } => f64::from(parties).powi(2) * n as f64,
+        }
+    }
+
+    /// The number of parties that hold the secret together: 1 unless it is a sum.
+    pub fn parties(self) -> u32 {
+        match self {
+            Self::Ternary | Self::Sparse { .. } => 1,
+            Self::Collective { parties } => parties,
         }
     }
 }
@@ -165,7 +191,7 @@ pub fn covered_dimensions(secret: SecretDistribution) -> (usize, usize) {
     };
     let (low, high) = ends(Box::new(TERNARY[&128].iter().map(|&(n, _)| n as usize)));
     match secret {
-        SecretDistribution::Ternary => (low, high),
+        SecretDistribution::Ternary | SecretDistribution::Collective { .. } => (low, high),
         SecretDistribution::Sparse { weight } => {
             let covering = SPARSE.keys().filter(move |&&(_, w)| w <= weight).map(|&(n, _)| n as usize);
             (ends(Box::new(covering)).0, high)
@@ -187,7 +213,7 @@ pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Resu
     }
     let ternary = ternary_bits(n as f64, log2_qp);
     Ok(match secret {
-        SecretDistribution::Ternary => ternary,
+        SecretDistribution::Ternary | SecretDistribution::Collective { .. } => ternary,
         SecretDistribution::Sparse { weight } => {
             let sparse = sparse_bits(&SPARSE, n as f64, log2_qp, weight);
             if sparse.bits <= ternary.bits { sparse } else { ternary }
@@ -211,7 +237,7 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
         let ternary = covered_dimensions(SecretDistribution::Ternary);
         let mut bits = scaled(ternary, &|n, x| ternary_bits(n, x).bits);
         bits = match secret {
-            SecretDistribution::Ternary => bits.min(n as f64 * 3f64.log2()),
+            SecretDistribution::Ternary | SecretDistribution::Collective { .. } => bits.min(n as f64 * 3f64.log2()),
             // No table, no claim.
             SecretDistribution::Sparse { .. } if SPARSE.is_empty() => 0.0,
             SecretDistribution::Sparse { weight } => {

@@ -28,6 +28,7 @@ pub mod once;
 pub mod params;
 pub mod plaintext;
 pub mod schemes;
+mod secret_words;
 pub mod switching;
 
 pub use error::{Beyond, BootstrapError, Error, Result, WireError};

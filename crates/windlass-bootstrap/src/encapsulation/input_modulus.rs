@@ -2,7 +2,7 @@
 //! which the noise of the switch is small enough.
 
 use windlass_ring::Basis;
-use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, noise};
+use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, noise};
 use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::params::Encapsulation;
 
@@ -157,10 +157,7 @@ fn tail(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
 /// What no coefficient of δ_0 + δ_1·s exceeds, s the main secret: the rows of its multiplication
 /// matrix have at most 4^{odd axes}·h as sum of squares.
 pub(super) fn rounding(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
-    let weight = match params.secret() {
-        SecretDistribution::Ternary => params.n() as f64,
-        SecretDistribution::Sparse { weight } => weight as f64,
-    };
+    let weight = params.secret().largest_squares(params.n());
     tail(params, spec) * ((1.0 + weight * 4f64.powi(odd_axes(params.shape()) as i32)) / 12.0).sqrt()
 }
 

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use windlass_rlwe::{Assurance, Limits, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Limits, RlweSpec};
 
 use super::Params;
 use super::ephemeral::{Encapsulation, Ephemeral};
@@ -13,6 +13,7 @@ use crate::error::WireError;
 use crate::error::{Error, Result};
 use crate::json::from_json;
 use crate::schemes::Scheme;
+use crate::secret_words::{parties_of, secret_of, weight_of};
 
 /// The longest file that is read: generous for a chain of a thousand primes.
 const MOST_BYTES: u64 = 1 << 16;
@@ -20,7 +21,7 @@ const MOST_BYTES: u64 = 1 << 16;
 /// A parameter file, in JSON. It holds only what the set is made from: primes, λ and the slot order
 /// for bootstrapping are computed again. Version 1 has no ephemeral secret. Version 2 adds its
 /// weight, for a key with special primes. Version 3 adds the kind of encapsulation. Version 4 adds
-/// extra primes.
+/// extra primes. Version 5 adds the number of parties that hold the key together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object in braces")]
 struct ParamsFile {
@@ -41,6 +42,9 @@ struct ParamsFile {
     /// The weight of a sparse secret; missing for a uniform ternary secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_weight: Option<u32>,
+    /// The number of parties that hold the key together; missing for a key of one party.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parties: Option<u32>,
     /// The weight of the ephemeral secret of a set that is made for bootstrapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ephemeral_weight: Option<u32>,
@@ -51,18 +55,24 @@ struct ParamsFile {
     assurance: String,
 }
 
-/// The version that has spare primes, and the newest there is.
+/// The versions that have spare primes and parties, and the newest there is.
 const WITH_SPARE_PRIMES: u32 = 4;
-const NEWEST: u32 = WITH_SPARE_PRIMES;
+const WITH_PARTIES: u32 = 5;
+const NEWEST: u32 = WITH_PARTIES;
 
 /// The first version that can say it, and how an encapsulation is written there.
-fn version(ephemeral: Option<Ephemeral>, has_spare: bool) -> (u32, Option<String>) {
+fn version(ephemeral: Option<Ephemeral>, has_spare: bool, has_parties: bool) -> (u32, Option<String>) {
     let (least, encapsulation) = match ephemeral.map(|secret| secret.encapsulation) {
         None => (1, None),
         Some(Encapsulation::SpecialPrimes) => (2, None),
         Some(digits @ Encapsulation::Digits) => (3, Some(digits.to_string())),
     };
-    (if has_spare { WITH_SPARE_PRIMES } else { least }, encapsulation)
+    let version = match (has_parties, has_spare) {
+        (true, _) => WITH_PARTIES,
+        (false, true) => WITH_SPARE_PRIMES,
+        (false, false) => least,
+    };
+    (version, encapsulation)
 }
 
 impl ParamsFile {
@@ -83,14 +93,19 @@ impl ParamsFile {
             (true, true) => {
                 return Err(wrong("spare_prime_bits is empty: list sizes, or set windlass_parameters to 1, 2 or 3"));
             }
-            (false, false) => return Err(wrong("spare_prime_bits need \"windlass_parameters\": 4")),
+            (false, false) if found != WITH_PARTIES => {
+                return Err(wrong("spare_prime_bits need \"windlass_parameters\": 4"));
+            }
             _ => {}
+        }
+        if (found == WITH_PARTIES) != self.parties.is_some() {
+            return Err(wrong("\"windlass_parameters\": 5 and parties need each other"));
         }
         match (self.windlass_parameters, self.ephemeral_weight, self.encapsulation.as_deref()) {
             (1, None, None) => Ok(of_version_1(&self.name)),
-            (4, None, None) => Ok(None),
-            (2 | 4, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
-            (3 | 4, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
+            (4 | 5, None, None) => Ok(None),
+            (2 | 4 | 5, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
+            (3..=5, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
             (1, None, _) => Err(wrong("encapsulation needs \"windlass_parameters\": 3 and ephemeral_weight")),
             (1, ..) => Err(wrong("ephemeral_weight needs \"windlass_parameters\": 2, or 3 with encapsulation")),
             (2, ..) => Err(wrong("windlass_parameters is 2, which needs ephemeral_weight and allows no encapsulation")),
@@ -137,7 +152,8 @@ impl Params {
     /// The set as JSON.
     pub fn to_json(&self) -> String {
         let spec = self.spec();
-        let (windlass_parameters, encapsulation) = version(self.ephemeral, !spec.spare_prime_bits.is_empty());
+        let (windlass_parameters, encapsulation) =
+            version(self.ephemeral, !spec.spare_prime_bits.is_empty(), parties_of(spec.secret).is_some());
         let file = ParamsFile {
             windlass_parameters,
             name: self.name().into(),
@@ -150,10 +166,8 @@ impl Params {
             spare_prime_bits: spec.spare_prime_bits.clone(),
             special_prime_bits: spec.special_prime_bits.clone(),
             digits: spec.digits,
-            secret_weight: match spec.secret {
-                SecretDistribution::Ternary => None,
-                SecretDistribution::Sparse { weight } => Some(weight),
-            },
+            secret_weight: weight_of(spec.secret),
+            parties: parties_of(spec.secret),
             ephemeral_weight: self.ephemeral.map(|secret| secret.weight),
             encapsulation,
             assurance: match spec.assurance {
@@ -192,10 +206,7 @@ impl Params {
             "paper" => Assurance::Paper { name },
             _ => return Err(wrong("assurance must be \"secure\", \"insecure\" or \"paper\"")),
         };
-        let secret = match file.secret_weight {
-            None => SecretDistribution::Ternary,
-            Some(weight) => SecretDistribution::Sparse { weight },
-        };
+        let secret = secret_of(file.secret_weight, file.parties).map_err(wrong)?;
         let spec = RlweSpec {
             m: file.m,
             q_prime_bits: file.q_prime_bits,

@@ -30,7 +30,7 @@ pub fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bo
     let product = |level: usize| {
         let switched =
             if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
-        switched * switched + noise.key_switch(level)
+        switched * switched + noise.relinearisation(level)
     };
     if top == 0 {
         return None;

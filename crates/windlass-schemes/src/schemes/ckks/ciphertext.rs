@@ -313,8 +313,12 @@ impl Ciphertext {
     /// Adds the error of an inner product with a key at `level`, divided by P.
     pub(super) fn add_inner_product(&mut self, level: usize, key: Source) {
         let (errors, scale) = (self.context.errors(), self.context.scale_of(level, self.info.degree));
-        self.info.deviation += errors.inner_product(level, self.context.spec().n) / scale;
-        self.info.own.add(key, errors.inner_product(level, 2 * self.slots()) / scale);
+        let of = |count| match key {
+            Source::Key(0) => errors.relinearisation(level, count),
+            _ => errors.inner_product(level, count),
+        };
+        self.info.deviation += of(self.context.spec().n) / scale;
+        self.info.own.add(key, of(2 * self.slots()) / scale);
     }
 
     /// log2 of a bound on the phase's coefficients.

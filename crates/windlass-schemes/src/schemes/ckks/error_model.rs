@@ -14,6 +14,8 @@ pub(crate) struct ErrorModel {
     secret: f64,
     /// The largest embedding of the secret that key generation lets pass.
     secret_norm: f64,
+    /// How many parties hold the key together.
+    parties: f64,
     /// For each digit: log2 of its product relative to P, and its primes, by level: filled from the
     /// gadget.
     groups: Vec<Vec<f64>>,
@@ -35,14 +37,15 @@ impl ErrorModel {
             sigma: params.sigma(),
             secret: params.secret().total_variance(params.n()),
             secret_norm: secret_norm_bound(params.shape(), params.secret()),
+            parties: f64::from(params.secret().parties()),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
             log2_p: (1..=params.top_level()).map(|level| params.log2_p_at(level)).collect(),
         }
     }
 
-    /// A fresh public-key encryption: e_0 + e_1·s + e·u, u ternary.
+    /// A fresh public-key encryption: e_0 + e_1·s + e·u, u ternary, e a sum of one error of each party.
     pub(crate) fn fresh_public(&self, count: usize) -> f64 {
-        (count as f64 * (1.0 + self.secret + 2.0 * self.n / 3.0)).sqrt() * self.sigma
+        (count as f64 * (1.0 + self.secret + self.parties * 2.0 * self.n / 3.0)).sqrt() * self.sigma
     }
 
     /// A fresh secret-key encryption.
@@ -114,7 +117,14 @@ impl ErrorModel {
                 variance += digit * (2.0 * (log2_d - self.log2_p[level - 1])).exp2();
             }
         }
-        (variance * self.n).sqrt() * self.sigma
+        (variance * self.n * self.parties).sqrt() * self.sigma
+    }
+
+    /// As [`Self::inner_product`] with the relinearisation key. That of several parties has the error
+    /// s·e_0 + u·e_1 + e_2 instead of e_2, with u as s: a slot of s is at most its norm.
+    pub(crate) fn relinearisation(&self, level: usize, count: usize) -> f64 {
+        let factor = if self.parties == 1.0 { 1.0 } else { (2.0 * self.secret_norm.powi(2) + 1.0).sqrt() };
+        self.inner_product(level, count) * factor
     }
 }
 

@@ -1,13 +1,12 @@
 //! CKKS parameters as text.
 
-use serde::{Deserialize, Serialize};
-use windlass_rlwe::SecretDistribution;
-
 use super::spec::{CkksSpec, RefreshLevel};
 use super::text::{VersionedText, assurance_in_words, assurance_of};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::error::{Error, WireError};
+use crate::secret_words::{parties_of, secret_of, weight_of};
+use serde::{Deserialize, Serialize};
 
 /// What a set is made from, in JSON; what follows from it is computed again.
 #[derive(Debug, Serialize, Deserialize)]
@@ -26,6 +25,9 @@ struct CkksFile {
     /// The weight of a sparse secret; a uniform ternary one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_weight: Option<u32>,
+    /// The number of parties that hold the key together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parties: Option<u32>,
     /// "secure", "insecure" or "paper".
     assurance: String,
     /// The name of a set that is not called secure.
@@ -73,10 +75,8 @@ impl CkksSpec {
             special_prime_bits: self.special_prime_bits.clone(),
             digits: self.digits,
             refresh_levels: self.refresh_levels.iter().map(RefreshLevelFile::of).collect(),
-            secret_weight: match self.secret {
-                SecretDistribution::Ternary => None,
-                SecretDistribution::Sparse { weight } => Some(weight),
-            },
+            secret_weight: weight_of(self.secret),
+            parties: parties_of(self.secret),
             assurance: assurance.into(),
             name,
         };
@@ -100,10 +100,7 @@ impl CkksSpec {
             base_prime_bits: file.base_prime_bits,
             special_prime_bits: file.special_prime_bits,
             digits: file.digits,
-            secret: match file.secret_weight {
-                None => SecretDistribution::Ternary,
-                Some(weight) => SecretDistribution::Sparse { weight },
-            },
+            secret: secret_of(file.secret_weight, file.parties).map_err(CkksFile::wrong)?,
             assurance,
             refresh_levels: file.refresh_levels.into_iter().map(RefreshLevelFile::level).collect(),
         };
@@ -114,7 +111,7 @@ impl CkksSpec {
 
 #[cfg(test)]
 mod tests {
-    use windlass_rlwe::Assurance;
+    use windlass_rlwe::{Assurance, SecretDistribution};
 
     use super::*;
 
@@ -129,7 +126,8 @@ mod tests {
         };
         let level = |scale_bits| RefreshLevel { prime_bits: vec![28, 29], scale_bits };
         let refreshing = CkksSpec { refresh_levels: vec![level(Some(44)), level(None)], ..toy.clone() };
-        for spec in [secure, toy, refreshing] {
+        let collective = CkksSpec { secret: SecretDistribution::Collective { parties: 3 }, ..toy.clone() };
+        for spec in [secure, toy, refreshing, collective] {
             let text = spec.to_json();
             assert_eq!(CkksSpec::from_json(&text).unwrap(), spec);
             for end in (0..text.len()).step_by(5) {

@@ -105,7 +105,7 @@ impl CkksContext {
     /// Of the relinearisation of a product at a level, which is not rescaled yet.
     pub fn relinearisation_errors(&self, level: usize, slots: usize) -> SlotErrors {
         let errors = self.errors();
-        let [own, whole] = [2 * slots, self.spec().n].map(|count| errors.inner_product(level, count));
+        let [own, whole] = [2 * slots, self.spec().n].map(|count| errors.relinearisation(level, count));
         let key = SlotErrors { deviation: own, whole, ..SlotErrors::default() };
         let scale = self.scale_of(level, 2);
         key.times(1.0 / scale).plus(self.rescaling_errors(level, slots).times(self.scale(level) / scale))

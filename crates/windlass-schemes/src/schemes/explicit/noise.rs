@@ -4,7 +4,7 @@
 //! error or of a rounding is smaller, by about √n. With r_0, r_1 uniform in \[−t/2, t/2\] and h coefficients ±1
 //! of the secret, a coefficient of r_0 + r_1·s is a sum of 1 + h of them: sub-Gaussian, of variance (1 + h)·t²/12.
 
-use windlass_rlwe::{Bound, RlweParams, SecretDistribution};
+use windlass_rlwe::{Bound, RlweParams};
 
 use super::ciphertext::Noise;
 use super::context::Context;
@@ -33,10 +33,7 @@ impl Context {
             return Noise::of_norm(norm);
         }
         let params = self.rlwe().params();
-        let weight = match params.secret() {
-            SecretDistribution::Ternary => params.n() as f64,
-            SecretDistribution::Sparse { weight } => f64::from(weight),
-        };
+        let weight = params.secret().largest_squares(params.n());
         let random = noise.tail_factor(2) * ((1.0 + weight) / 12.0).sqrt();
         Noise { norm, coefficients: Bound::of(t * (random + 0.5)) }
     }

@@ -61,7 +61,7 @@ impl NoiseRules {
 
     /// Three parts made two by a key switch.
     pub fn relinearised(&self, ct: &Metadata) -> Metadata {
-        Metadata { noise: ct.noise + self.model(ct.exponent).key_switch(ct.level), ..*ct }
+        Metadata { noise: ct.noise + self.model(ct.exponent).relinearisation(ct.level), ..*ct }
     }
 
     /// The plan of a product over values that fit each other.
@@ -83,7 +83,7 @@ impl NoiseRules {
         let factor = arith::mul_mod(first.factor, second.factor, self.modulus(exponent));
         let (rest, on_top) = self.balanced((shared, &head), &rest, Some(factor));
         let own = self.scaled(&head, rest.own).noise;
-        let noise = a * b + own + self.model(exponent).key_switch(level);
+        let noise = a * b + own + self.model(exponent).relinearisation(level);
         let sum = self.with_on_top(Metadata { level, exponent, factor, noise }, on_top);
         Ok(ProductPlan { exponent, level, shared, factors: [first, second], rest, sum })
     }
@@ -94,7 +94,7 @@ impl NoiseRules {
         best_level(top, |level| {
             let [left, right] =
                 factors.each_ref().map(|terms| self.exact_noise(terms, level) + self.model(exponent).rounding(2));
-            self.capacity_at(level, left * right + self.model(exponent).key_switch(level))
+            self.capacity_at(level, left * right + self.model(exponent).relinearisation(level))
         })
     }
 
