@@ -198,20 +198,7 @@ impl Decryptor {
         if capacity <= MARGIN_BITS {
             return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: -capacity, left_bits: 0.0 });
         }
-        let t = ct.prime.pow(ct.exponent);
-        let mut epsilon = self.epsilon(ct).into_coeff();
-        let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
-        let (mut residues, fraction) = lift.centred_mod(&epsilon, t);
-        epsilon.zeroize();
-        // The bound says |ε| ≤ 2^{−1−capacity}·Q, coefficient by coefficient; fractions are off by
-        // less than 2^{−40}.
-        if fraction > (-1.0 - capacity).exp2() * 1.001 + 2f64.powi(-39) {
-            residues.zeroize();
-            return Err(Error::NotDecryptable { beyond: None });
-        }
-        let (inverse, reducer) = (arith::inv_mod(ct.factor, t).expect("factors are units"), Reducer::new(t));
-        residues.iter_mut().for_each(|x| *x = reducer.mul(*x, inverse));
-        Ok(Plaintext::new(&self.slot_ring.lower(ct.exponent)?, residues)?.declared(ct.content))
+        read(ct, self.epsilon(ct), &self.slot_ring, capacity)
     }
 
     /// log2 of the largest powerful-basis coefficient of ε in the ciphertext.
@@ -242,6 +229,28 @@ impl Decryptor {
         }
         phase
     }
+}
+
+/// The message of ε, whose coefficients are at most 2^{−1−capacity}·Q. `epsilon` is wiped.
+pub(super) fn read(
+    ct: &Ciphertext,
+    epsilon: Poly<Eval>,
+    slot_ring: &Arc<SlotRing>,
+    capacity: f64,
+) -> Result<Plaintext> {
+    let t = ct.prime.pow(ct.exponent);
+    let mut epsilon = epsilon.into_coeff();
+    let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
+    let (mut residues, fraction) = lift.centred_mod(&epsilon, t);
+    epsilon.zeroize();
+    // The bound holds coefficient by coefficient; fractions are off by less than 2^{−40}.
+    if fraction > (-1.0 - capacity).exp2() * 1.001 + 2f64.powi(-39) {
+        residues.zeroize();
+        return Err(Error::NotDecryptable { beyond: None });
+    }
+    let (inverse, reducer) = (arith::inv_mod(ct.factor, t).expect("factors are units"), Reducer::new(t));
+    residues.iter_mut().for_each(|x| *x = reducer.mul(*x, inverse));
+    Ok(Plaintext::new(&slot_ring.lower(ct.exponent)?, residues)?.declared(ct.content))
 }
 
 impl Ciphertext {

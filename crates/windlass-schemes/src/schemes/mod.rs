@@ -3,11 +3,13 @@
 pub mod ckks;
 pub mod clear;
 pub mod client;
+pub mod collective;
 mod depth;
 pub mod engine;
 pub mod explicit;
 pub mod pairs;
 mod parts;
+mod publication;
 mod refresh;
 mod refreshing;
 mod scheme;
@@ -20,5 +22,6 @@ pub use engine::{Ciphertext, Constant, Engine};
 pub use parts::Seed;
 #[doc(hidden)]
 pub use parts::{Parts, is_seed_of};
+pub use publication::Publication;
 pub use refresh::Refresh;
 pub use scheme::Scheme;

@@ -321,6 +321,13 @@ impl Ciphertext {
         self.info.own.add(key, of(2 * self.slots()) / scale);
     }
 
+    /// The same ciphertext with noise of these deviations on top, of its own slots and of all of the ring.
+    pub(crate) fn with_noise(mut self, [own, whole]: [f64; 2]) -> Self {
+        self.info.deviation += whole;
+        self.info.own.add_certain(own);
+        self
+    }
+
     /// log2 of a bound on the phase's coefficients.
     pub(crate) fn log2_phase(&self) -> f64 {
         log2_phase(&self.context, self.level(), &self.info)

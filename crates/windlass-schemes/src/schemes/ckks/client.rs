@@ -5,7 +5,7 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use rand_core::RngCore;
 use windlass_ring::{Basis, Eval, Poly, norm};
-use windlass_rlwe::{KeyId, Limits, PublicKey, SecretKey, check_same_keys};
+use windlass_rlwe::{KeyId, PublicKey, SecretKey, check_same_keys};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::{Ciphertext, Info, source_of};
@@ -17,6 +17,7 @@ use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
 use super::wide::{Wide, WideComplex};
 use crate::error::{Beyond, Error, Result};
+use crate::schemes::Publication;
 use crate::schemes::pairs::RlweCiphertext;
 
 /// Turns real numbers into complex ones.
@@ -179,15 +180,6 @@ pub struct Decryptor {
     key: Arc<SecretKey>,
 }
 
-/// How a decryption may be published.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Publication {
-    /// Statistical security κ in bits of the error against all published decryptions together.
-    pub security_bits: u32,
-    /// How many decryptions under this key will be published at most.
-    pub decryptions: u32,
-}
-
 /// Values that may be published.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
@@ -289,7 +281,7 @@ impl Decryptor {
         phase.zeroize();
         all.iter_mut().for_each(|a| *a = *a / scale);
         let doubles = Zeroizing::new(all.iter().map(|a| a.high()).collect::<Vec<f64>>());
-        self.check_size(ct, &doubles, &own_of(ct, &doubles))?;
+        check_size(ct, &doubles, &own_of(ct, &doubles))?;
         let own: Zeroizing<Vec<Wide>> = own_of(ct, &all);
         Ok(self.context.embedding().to_wide_slots(&own))
     }
@@ -317,11 +309,7 @@ impl Decryptor {
         rng: &mut impl RngCore,
     ) -> Result<Published> {
         let Publication { security_bits, decryptions } = publication;
-        for (what, got, most) in
-            [("security in bits", security_bits, 128), ("the number of decryptions", decryptions, u32::MAX)]
-        {
-            Limits::between(1, most).check(what, got)?;
-        }
+        publication.check()?;
         let mut coefficients = self.coefficients(ct)?;
         // The l2 norm of the error's coefficients is at most its canonical norm.
         let least = self.context.fresh_deviation(ct.level(), coefficients.len());
@@ -343,13 +331,7 @@ impl Decryptor {
     /// The 2s coefficients of the s slots, in units of the message.
     fn coefficients(&self, ct: &Ciphertext) -> Result<Zeroizing<Vec<f64>>> {
         self.checked(ct)?;
-        let mut phase = self.key.phase(&ct.parts);
-        let mut all = self.context.centred(&phase, ct.log2_phase());
-        phase.zeroize();
-        all.iter_mut().for_each(|a| *a /= ct.scale());
-        let own = own_of(ct, &all);
-        self.check_size(ct, &all, &own)?;
-        Ok(own)
+        own_coefficients(ct, self.key.phase(&ct.parts))
     }
 
     /// Refuses ciphertexts of another context or key, and values that may have overflowed.
@@ -369,36 +351,51 @@ impl Decryptor {
         }
         Ok(())
     }
+}
 
-    /// Refuses a phase that is larger than the ciphertext says. Every slot is at most the stated
-    /// magnitude and error together: of the whole ring by the error that is stated there (under
-    /// another key a phase is uniform, and its slots are about √n times its largest coefficient),
-    /// and of the ciphertext's own by theirs, in proportion to which publication adds noise; entries
-    /// and the slots beside them each by their own magnitude.
-    fn check_size(&self, ct: &Ciphertext, all: &[f64], own: &[f64]) -> Result<()> {
-        let known = &ct.info.magnitude;
-        let whole = [known.largest(); 2];
-        // At scales of more than 53 bits errors are smaller than those of the transforms here.
-        let of_transforms = known.largest() * TRANSFORMS;
-        let squares = |(coefficients, [entry, beside], error): (&[f64], [f64; 2], f64)| {
-            let [entry, beside] = [entry, beside].map(|bound| (bound + error + of_transforms).max(f64::MIN_POSITIVE));
-            let mut slots = self.context.embedding().to_slots(coefficients);
-            let stated = (0..slots.len()).map(|j| if j < known.count() { entry } else { beside });
-            // A square that leaves the doubles is infinite, and refused.
-            let squares = slots.iter().zip(stated).map(|(z, stated)| (z / stated).norm_sqr()).collect();
-            slots.iter_mut().for_each(|z| {
-                z.re.zeroize();
-                z.im.zeroize();
-            });
-            Zeroizing::<Vec<f64>>::new(squares)
-        };
-        let own = (own, [known.entries(), known.rest()], ct.error_bound());
-        let [whole, own] = [(all, whole, ct.whole_error_bound()), own].map(squares);
-        let largest = norm::largest([&whole, &own].map(|squares| norm::largest(squares.iter().copied())));
-        match is_within(largest) {
-            true => Ok(()),
-            false => Err(Error::NotDecryptable { beyond: beyond(&own) }),
-        }
+/// The values of a phase of the ciphertext over its primes or some of them, which hold it.
+pub(crate) fn open_phase(ct: &Ciphertext, phase: Poly<Eval>) -> Result<Vec<Complex64>> {
+    Ok(ct.context.embedding().to_slots(&own_coefficients(ct, phase)?))
+}
+
+/// The 2s coefficients of a phase in units of the message. The phase is wiped.
+fn own_coefficients(ct: &Ciphertext, mut phase: Poly<Eval>) -> Result<Zeroizing<Vec<f64>>> {
+    let mut all = ct.context.centred(&phase, ct.log2_phase());
+    phase.zeroize();
+    all.iter_mut().for_each(|a| *a /= ct.scale());
+    let own = own_of(ct, &all);
+    check_size(ct, &all, &own)?;
+    Ok(own)
+}
+
+/// Refuses a phase that is larger than the ciphertext says. Every slot is at most the stated
+/// magnitude and error together: of the whole ring by the error that is stated there (under
+/// another key a phase is uniform, and its slots are about √n times its largest coefficient),
+/// and of the ciphertext's own by theirs, in proportion to which publication adds noise; entries
+/// and the slots beside them each by their own magnitude.
+fn check_size(ct: &Ciphertext, all: &[f64], own: &[f64]) -> Result<()> {
+    let known = &ct.info.magnitude;
+    let whole = [known.largest(); 2];
+    // At scales of more than 53 bits errors are smaller than those of the transforms here.
+    let of_transforms = known.largest() * TRANSFORMS;
+    let squares = |(coefficients, [entry, beside], error): (&[f64], [f64; 2], f64)| {
+        let [entry, beside] = [entry, beside].map(|bound| (bound + error + of_transforms).max(f64::MIN_POSITIVE));
+        let mut slots = ct.context.embedding().to_slots(coefficients);
+        let stated = (0..slots.len()).map(|j| if j < known.count() { entry } else { beside });
+        // A square that leaves the doubles is infinite, and refused.
+        let squares = slots.iter().zip(stated).map(|(z, stated)| (z / stated).norm_sqr()).collect();
+        slots.iter_mut().for_each(|z| {
+            z.re.zeroize();
+            z.im.zeroize();
+        });
+        Zeroizing::<Vec<f64>>::new(squares)
+    };
+    let own = (own, [known.entries(), known.rest()], ct.error_bound());
+    let [whole, own] = [(all, whole, ct.whole_error_bound()), own].map(squares);
+    let largest = norm::largest([&whole, &own].map(|squares| norm::largest(squares.iter().copied())));
+    match is_within(largest) {
+        true => Ok(()),
+        false => Err(Error::NotDecryptable { beyond: beyond(&own) }),
     }
 }
 

@@ -236,6 +236,11 @@ impl CkksContext {
         self.errors.fresh_secret(count) / self.scale(level)
     }
 
+    /// The bound on the error of a fresh encryption at a level: no ciphertext has less.
+    pub(crate) fn fresh_bound(&self, level: usize) -> f64 {
+        self.fresh_deviation(level, self.spec.n) * ErrorModel::BOUND_FACTOR
+    }
+
     /// The deviation of a slot that a rescaling to a level leaves, by its rounding.
     #[doc(hidden)]
     pub fn rescaling_deviation(&self, level: usize, slots: usize) -> f64 {

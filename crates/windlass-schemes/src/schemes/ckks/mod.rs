@@ -35,11 +35,13 @@ mod wide;
 #[cfg(test)]
 mod wide_tests;
 
+pub use super::Publication;
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
 #[doc(hidden)]
 pub use ciphertext::{FiledInfo, states_most};
-pub use client::{Decryptor, Encryptor, Publication, Published, complex};
+pub(crate) use client::open_phase;
+pub use client::{Decryptor, Encryptor, Published, complex};
 pub use context::CkksContext;
 pub(crate) use embedding::Embedding;
 pub(crate) use encode::{MOST_BITS, ring_element};
