@@ -44,9 +44,13 @@ struct Setting {
 }
 
 fn setting(m: u64, parties: u32) -> Setting {
+    seeded_setting(m, parties, 1)
+}
+
+fn seeded_setting(m: u64, parties: u32, seed: u8) -> Setting {
     let context = context(m, parties);
     let common = Common::new(&context, [7; 32]).unwrap();
-    let mut rng = rng(1);
+    let mut rng = rng(seed);
     let shares: Vec<SecretShare> = (0..parties).map(|_| SecretShare::generate(&common, &mut rng)).collect();
     let n = context.params().n();
     let sum = (0..n).map(|j| shares.iter().map(|share| share.expose_parts().0[j]).sum()).collect();
@@ -172,8 +176,7 @@ fn shares_of_a_decryption_add_up_to_the_phase() {
                 .for_each(|share| total.add_assign(&share.decryption_share(&c1, noise, &mut rng).unwrap()));
             assert!(within(total, parties));
             for threshold in 1..=parties.min(4) {
-                let dealt: Vec<_> =
-                    setting.shares.iter().map(|share| deal(share, threshold, &mut rng).unwrap()).collect();
+                let dealt: Vec<_> = setting.shares.iter().map(|share| deal(share, threshold).unwrap()).collect();
                 let mut columns: Vec<Vec<_>> = (0..parties).map(|_| Vec::new()).collect();
                 for row in dealt {
                     row.into_iter().zip(&mut columns).for_each(|(share, column)| column.push(share));
@@ -207,11 +210,11 @@ fn shares_of_a_decryption_add_up_to_the_phase() {
 /// One share fewer than the threshold is as likely for every secret: its residues are uniform.
 #[test]
 fn fewer_shares_than_the_threshold_are_uniform() {
-    let setting = setting(64, 2);
-    let context = setting.common.context();
     let (mut ones, mut count) = (0u64, 0u64);
     for seed in 0..40 {
-        let dealt = deal(&setting.shares[0], 2, &mut rng(seed)).unwrap();
+        let setting = seeded_setting(64, 2, seed);
+        let context = setting.common.context();
+        let dealt = deal(&setting.shares[0], 2).unwrap();
         let poly = dealt[0].expose_poly();
         for (row, index) in poly.basis().indices().enumerate() {
             let half = context.ring().modulus(index).value() / 2;

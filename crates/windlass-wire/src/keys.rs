@@ -13,8 +13,10 @@ use zeroize::Zeroizing;
 use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 
-/// Secret coefficients are stored as c + 1, modulo 3.
-const TERNARY: u64 = 3;
+/// Secret coefficients are stored as c + k, modulo 2k + 1, for a key of k parties; k is 1 for a key of one.
+fn largest<C: FileContext>(context: &C) -> u64 {
+    context.rlwe().params().secret().parties().into()
+}
 
 impl<C: FileContext> Wire<C> for SecretKey {
     const KIND: Kind = Kind::SecretKey;
@@ -23,23 +25,25 @@ impl<C: FileContext> Wire<C> for SecretKey {
         Some(SecretKey::key_id(self))
     }
 
-    /// n coefficients, two bits each.
-    fn encode(&self, _: &C, out: &mut FieldWriter) {
+    /// n coefficients, two bits each for a key of one party.
+    fn encode(&self, context: &C, out: &mut FieldWriter) {
+        let largest = largest(context);
         let shifted: Zeroizing<Vec<u64>> =
-            Zeroizing::new(self.expose_coefficients().iter().map(|&c| (c + 1) as u64).collect());
-        out.residues(&shifted, TERNARY);
+            Zeroizing::new(self.expose_coefficients().iter().map(|&c| (c + largest as i64) as u64).collect());
+        out.residues(&shifted, 2 * largest + 1);
     }
 
     fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let mut shifted = Zeroizing::new(vec![0; context.rlwe().ring().n()]);
-        fields.residues(&mut shifted, TERNARY, "secret key")?;
+        let largest = largest(context);
+        fields.residues(&mut shifted, 2 * largest + 1, "secret key")?;
         fields.finish("secret key")?;
-        let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - 1).collect());
+        let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - largest as i64).collect());
         Ok(Self::from_coefficients(context.rlwe(), key, coefficients)?)
     }
 
     fn limit(context: &C) -> u64 {
-        packed_len(context.rlwe().ring().n(), TERNARY) as u64
+        packed_len(context.rlwe().ring().n(), 2 * largest(context) + 1) as u64
     }
 }
 

@@ -49,6 +49,8 @@ pub use sealed::{
 pub use source::Source;
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
+#[doc(hidden)]
+pub use values::{poly_len, read_poly, write_poly};
 pub use windlass_rlwe::KeyId;
 pub use windlass_schemes::error::{Kind, WireError};
 pub use windlass_schemes::file_sizes::{OVERHEAD, packed_len, residue_bits};

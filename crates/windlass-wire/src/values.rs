@@ -82,7 +82,8 @@ impl FileContext for WireContext {
 }
 
 /// Bytes of a packed polynomial over `basis`.
-pub(super) fn poly_len(context: &Context, basis: &Basis) -> usize {
+#[doc(hidden)]
+pub fn poly_len(context: &Context, basis: &Basis) -> usize {
     let ring = context.ring();
     basis.indices().map(|index| packed_len(ring.n(), ring.modulus(index).value())).sum()
 }
@@ -189,7 +190,8 @@ fn read<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: Option<KeyId>
 }
 
 /// Appends a polynomial, row by row.
-pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
+#[doc(hidden)]
+pub fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
     for (row, index) in poly.basis().indices().enumerate() {
         out.residues(poly.row(row), poly.ring().modulus(index).value());
     }
@@ -250,7 +252,11 @@ pub(super) fn read_parts(
 }
 
 /// Reads a polynomial over `basis`. Memory is taken only when all its bytes are there.
-pub(super) fn read_poly(
+///
+/// # Errors
+/// [`WireError::Malformed`].
+#[doc(hidden)]
+pub fn read_poly(
     context: &Context,
     basis: &Basis,
     fields: &mut FieldReader<'_>,

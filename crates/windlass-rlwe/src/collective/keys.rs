@@ -261,7 +261,7 @@ impl KeySum {
     }
 
     /// SHA-256 of the residues.
-    fn digest(&self) -> [u8; 32] {
+    pub fn digest(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         for poly in &self.polys {
             for row in 0..poly.basis().len() {

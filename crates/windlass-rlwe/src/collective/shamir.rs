@@ -5,7 +5,7 @@ use windlass_ring::kernels::Modulus;
 use windlass_ring::{Basis, Eval, Poly, sample};
 use zeroize::Zeroize;
 
-use super::common::Common;
+use super::common::{Common, KeyName};
 use super::secret::SecretShare;
 use crate::error::RlweError;
 use crate::keys::SecretPoly;
@@ -42,16 +42,23 @@ impl DealtShare {
     pub fn expose_poly(&self) -> &Poly<Eval> {
         &self.0.0
     }
+
+    /// Adds the share that another party dealt to the same one.
+    pub fn add_assign(&mut self, other: &Self) {
+        self.0.0.add_assign(&other.0.0);
+    }
 }
 
 /// The shares of a party's secret for the parties 1 to n, in this order: any `threshold` of them have the secret, fewer
 /// know nothing of it.
 ///
+/// The polynomial follows from the secret and its seed of errors: a party that deals again deals the same shares.
+///
 /// Cost: n·(t − 1) products with a number for each residue.
 ///
 /// # Errors
 /// [`RlweError::OutOfRange`] unless the threshold is from 1 to the number of parties.
-pub fn deal(secret: &SecretShare, threshold: u32, rng: &mut impl RngCore) -> Result<Vec<DealtShare>, RlweError> {
+pub fn deal(secret: &SecretShare, threshold: u32) -> Result<Vec<DealtShare>, RlweError> {
     let common = secret.common();
     let parties = common.parties();
     check_threshold(threshold, parties)?;
@@ -59,7 +66,8 @@ pub fn deal(secret: &SecretShare, threshold: u32, rng: &mut impl RngCore) -> Res
     // The coefficients of X^1 to X^{t−1} come from a seed of their own, which is wiped. How long their sampling takes
     // depends on the candidates that are thrown away alone.
     let mut seed = [0; 32];
-    rng.fill_bytes(&mut seed);
+    let words = threshold.to_le_bytes();
+    secret.generator("windlass dealt shares 1", KeyName::Public, &words).fill_bytes(&mut seed);
     let coefficients: Vec<SecretPoly<Eval>> =
         (1..threshold).map(|power| SecretPoly(sample::uniform(ring, &basis, &seed, power))).collect();
     seed.zeroize();

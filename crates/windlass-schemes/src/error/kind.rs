@@ -50,12 +50,16 @@ pub enum Kind {
     TableBlindReply,
     /// The keys that a refresh of CKKS needs in addition to evaluation keys.
     RefreshKeys,
+    /// What a party keeps of a key pair that several hold together.
+    PartyState,
+    /// A message of one party to others.
+    PartyMessage,
 }
 
 impl Kind {
     /// Every kind, its code in a header and its name.
     #[doc(hidden)]
-    pub const ALL: [(Self, u16, &'static str); 22] = [
+    pub const ALL: [(Self, u16, &'static str); 24] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -78,11 +82,13 @@ impl Kind {
         (Self::TableBlindRequest, 20, "a blind request to a table"),
         (Self::TableBlindReply, 21, "a blind reply of a table"),
         (Self::RefreshKeys, 22, "keys of a refresh of CKKS"),
+        (Self::PartyState, 23, "the state of a party"),
+        (Self::PartyMessage, 24, "a message of a party"),
     ];
 
     /// Whether only its owner may read it.
     pub const fn is_secret(self) -> bool {
-        matches!(self, Self::SecretKey | Self::SealedSecretKey)
+        matches!(self, Self::SecretKey | Self::SealedSecretKey | Self::PartyState)
     }
 
     /// Whether its residues have the same layout in the file as in memory, so that it can be

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
-use windlass_rlwe::{Context, KeySizes, Limits, NoiseModel, RlweParams, RlweSpec};
+use windlass_rlwe::{Context, KeySizes, Limits, NoiseModel, RlweParams, RlweSpec, SecretDistribution};
 
 use super::ephemeral::Ephemeral;
 use crate::error::Result;
@@ -88,6 +88,25 @@ impl Params {
     /// The same set for another scheme.
     pub fn with_scheme(self, scheme: Scheme) -> Self {
         Self { scheme, ..self }
+    }
+
+    /// The same primes for a key that so many parties hold together. Noise grows faster, since the secret and the
+    /// errors of keys are sums: see [`Self::depth`].
+    ///
+    /// # Errors
+    /// [`crate::Error::OutOfRange`] for fewer than 2 parties or more than [`RlweParams::MAX_PARTIES`];
+    /// [`crate::Error::Unplannable`] for sets that are made for a refresh.
+    pub fn with_parties(self, parties: u32) -> Result<Self> {
+        if self.ephemeral.is_some() || self.top != self.rlwe.top_level() {
+            return Err(crate::Error::Unplannable {
+                strategy: "a key of several parties".into(),
+                reason:
+                    "these parameters are made for refreshes, whose keys several parties cannot make yet; plan others"
+                        .into(),
+            });
+        }
+        let spec = RlweSpec { secret: SecretDistribution::Collective { parties }, ..self.spec };
+        Self::new(&self.name, self.scheme, (self.p, self.r), self.generators, spec)
     }
 
     /// The same set with this ephemeral secret for bootstrapping. Contexts of it have their slots

@@ -132,6 +132,11 @@ impl CkksSpec {
         Err(Error::NoParameters { reason })
     }
 
+    /// The same primes for a key that so many parties hold together.
+    pub fn with_parties(self, parties: u32) -> Self {
+        Self { secret: SecretDistribution::Collective { parties }, ..self }
+    }
+
     /// Why a set that was tried has no contexts.
     fn too_large(&self, error: &Error) -> String {
         match error {

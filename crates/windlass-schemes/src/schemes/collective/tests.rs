@@ -55,7 +55,7 @@ fn parties(context: &Arc<Context>, threshold: u32, elements: &[u64]) -> Parties 
     total(shares.iter().map(|share| share.second(&sum).unwrap())).insert_into(&common, &mut keys).unwrap();
     let mut columns: Vec<Vec<_>> = shares.iter().map(|_| Vec::new()).collect();
     for share in &shares {
-        deal(share, threshold, &mut rng).unwrap().into_iter().zip(&mut columns).for_each(|(s, c)| c.push(s));
+        deal(share, threshold).unwrap().into_iter().zip(&mut columns).for_each(|(s, c)| c.push(s));
     }
     let sum = |(column, party)| ThresholdShare::new(&common, party, threshold, column).unwrap();
     let some = columns.into_iter().zip(1..).map(sum).collect();

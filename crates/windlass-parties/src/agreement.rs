@@ -1,0 +1,332 @@
+//! What the parties agree on.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use windlass::needs::{KeyRequest, NeedsKeys};
+use windlass::schemes::Publication;
+use windlass::wire::{FileContext, from_json, hex};
+use windlass::{Context, Exact};
+use windlass_rlwe::Limits;
+use windlass_rlwe::collective::{Common, KeyName};
+use windlass_rlwe::context::os_rng;
+
+use crate::error::{PartiesError, Result};
+use crate::family::CollectiveFamily;
+use crate::identity::{PUBLIC, from_hex, is_identity};
+
+/// A member of an agreement: its name, and what is known of its identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The name, for messages to people.
+    pub name: String,
+    /// The public half of its [`crate::Identity`].
+    pub identity: [u8; PUBLIC],
+}
+
+/// Parameters, members, how many of them are needed, keys, and how many decryptions there will be. Public: a text that
+/// all parties have, and that every message names by its digest.
+///
+/// **Warning.** An agreement serves one making of keys. Its seed may come from anyone, but the identities must be those
+/// of the members: who gives another identity for one of them becomes that member.
+#[derive(Debug)]
+pub struct Agreement<F: CollectiveFamily = Exact> {
+    inner: Arc<Inner<F>>,
+}
+
+#[derive(Debug)]
+struct Inner<F: CollectiveFamily> {
+    context: Context<F>,
+    common: Common,
+    members: Vec<Member>,
+    threshold: u32,
+    keys: Vec<KeyName>,
+    publication: Publication,
+    text: String,
+    digest: [u8; 32],
+}
+
+impl<F: CollectiveFamily> Clone for Agreement<F> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+/// The text of an agreement.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object in braces")]
+struct AgreementFile {
+    windlass_agreement: u32,
+    parameters: serde_json::Value,
+    members: Vec<MemberFile>,
+    threshold: u32,
+    seed: String,
+    /// The level of the relinearisation key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    relinearisation: Option<usize>,
+    /// Elements and levels of Galois keys.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    galois: Vec<(u64, usize)>,
+    security_bits: u32,
+    decryptions: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object in braces")]
+struct MemberFile {
+    name: String,
+    identity: String,
+}
+
+/// The version of the text.
+const VERSION: u32 = 1;
+/// The longest text that is read.
+const MOST_BYTES: usize = 1 << 22;
+/// The longest name of a member.
+const MOST_NAME: usize = 100;
+/// Statistical security of decryptions, unless another is asked for.
+const SECURITY_BITS: u32 = 40;
+/// The number of decryptions, unless another is asked for.
+const DECRYPTIONS: u32 = 1 << 10;
+
+fn wrong(reason: impl ToString) -> PartiesError {
+    PartiesError::Text { what: "agreement", reason: reason.to_string() }
+}
+
+/// The names of the keys that a request asks for.
+fn names(request: &KeyRequest, top: usize) -> Result<Vec<KeyName>> {
+    if !request.bootstrapping.is_empty() || !request.refreshes.is_empty() {
+        return Err(PartiesError::Unsupported { what: request.needed_by.clone() });
+    }
+    let relinearisation = request.relinearisation.map(|level| KeyName::Relinearisation { level: level.in_chain(top) });
+    let galois = request.galois.iter().filter(|(element, _)| **element != 1);
+    let galois = galois.map(|(&element, level)| KeyName::Galois { element, level: level.in_chain(top) });
+    Ok(relinearisation.into_iter().chain(galois).collect())
+}
+
+impl<F: CollectiveFamily> Agreement<F> {
+    /// An agreement on keys for these circuits, of which any `threshold` members can decrypt. Decryptions have a
+    /// statistical security of 40 bits for 1024 of them ([`Self::with_publication`]).
+    ///
+    /// The parameters must be those of as many parties ([`windlass::Params::with_parties`],
+    /// [`windlass::schemes::ckks::CkksSpec::with_parties`]).
+    ///
+    /// # Errors
+    /// [`PartiesError::OutOfRange`] for another number of parties or an impossible threshold;
+    /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for circuits that refresh;
+    /// [`PartiesError::Text`] for a name that is empty or too long.
+    pub fn new(context: &Context<F>, members: Vec<Member>, threshold: u32, needs: &[&dyn NeedsKeys]) -> Result<Self> {
+        let mut seed = [0; 32];
+        os_rng()?.fill_bytes(&mut seed);
+        let request = needs.iter().map(|needs| needs.key_request());
+        let request = request.fold(KeyRequest::none("an agreement"), |all, one| {
+            // The name of the circuit that asks for what cannot be made.
+            let refreshes = !one.bootstrapping.is_empty() || !one.refreshes.is_empty();
+            let needed_by = if refreshes { one.needed_by.clone() } else { all.needed_by.clone() };
+            KeyRequest { needed_by, ..all.and(one) }
+        });
+        let keys = names(&request, F::top_level(context))?;
+        let publication = Publication { security_bits: SECURITY_BITS, decryptions: DECRYPTIONS };
+        Self::build(context.clone(), members, threshold, keys, publication, seed)
+    }
+
+    /// The same agreement with another statistical security and number of decryptions.
+    ///
+    /// # Errors
+    /// [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions.
+    pub fn with_publication(&self, publication: Publication) -> Result<Self> {
+        let Inner { context, members, threshold, keys, .. } = &*self.inner;
+        let mut seed = [0; 32];
+        os_rng()?.fill_bytes(&mut seed);
+        let keys = keys.iter().copied().filter(|name| *name != KeyName::Public).collect();
+        Self::build(context.clone(), members.clone(), *threshold, keys, publication, seed)
+    }
+
+    fn build(
+        context: Context<F>,
+        members: Vec<Member>,
+        threshold: u32,
+        keys: Vec<KeyName>,
+        publication: Publication,
+        seed: [u8; 32],
+    ) -> Result<Self> {
+        let common = Common::new(F::files(&context).rlwe(), seed)?;
+        let parties = common.parties();
+        let limits = Limits::between(parties, parties).with("the number of parties of the parameters");
+        limits.check("the number of members", members.len())?;
+        Limits::between(1, parties).with("the number of members").check("the threshold", threshold)?;
+        Limits::between(1, 128).check("security in bits", publication.security_bits)?;
+        Limits::between(1, u32::MAX).check("the number of decryptions", publication.decryptions)?;
+        check_members(&members)?;
+        let file = AgreementFile {
+            windlass_agreement: VERSION,
+            parameters: serde_json::from_str(&F::to_json(&context)).map_err(wrong)?,
+            members: members
+                .iter()
+                .map(|member| MemberFile { name: member.name.clone(), identity: hex(&member.identity) })
+                .collect(),
+            threshold,
+            seed: hex(&seed),
+            relinearisation: keys.iter().find_map(|name| match name {
+                KeyName::Relinearisation { level } => Some(*level),
+                _ => None,
+            }),
+            galois: keys
+                .iter()
+                .filter_map(|name| match name {
+                    KeyName::Galois { element, level } => Some((*element, *level)),
+                    _ => None,
+                })
+                .collect(),
+            security_bits: publication.security_bits,
+            decryptions: publication.decryptions,
+        };
+        let text = serde_json::to_string_pretty(&file).map_err(wrong)?;
+        let digest = Sha256::digest(text.as_bytes()).into();
+        let keys = std::iter::once(KeyName::Public).chain(keys).collect();
+        let inner = Inner { context, common, members, threshold, keys, publication, text, digest };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// The agreement as text.
+    pub fn to_json(&self) -> &str {
+        &self.inner.text
+    }
+
+    /// The agreement of a text that [`Self::to_json`] wrote. Everything in it is checked.
+    ///
+    /// # Errors
+    /// [`PartiesError::Text`] for another text; those of [`Self::new`] and of the parameters.
+    pub fn from_json(text: &str) -> Result<Self> {
+        if text.len() > MOST_BYTES {
+            return Err(wrong(format!("it is longer than {MOST_BYTES} bytes")));
+        }
+        let file: AgreementFile = from_json(text.as_bytes()).map_err(wrong)?;
+        if file.windlass_agreement != VERSION {
+            return Err(wrong(format!(
+                "windlass_agreement is {}, but this build knows version {VERSION}",
+                file.windlass_agreement
+            )));
+        }
+        let context = F::from_json(&serde_json::to_string(&file.parameters).map_err(wrong)?)?;
+        let seed = from_hex::<32>(&file.seed).ok_or_else(|| wrong("seed has to be 64 hexadecimal digits"))?;
+        let member = |member: MemberFile| {
+            let identity = from_hex::<PUBLIC>(&member.identity);
+            let identity = identity
+                .ok_or_else(|| wrong(format!("the identity of {:?} has to be 128 hexadecimal digits", member.name)))?;
+            Ok(Member { name: member.name, identity })
+        };
+        let members = file.members.into_iter().map(member).collect::<Result<_>>()?;
+        let relinearisation = file.relinearisation.map(|level| KeyName::Relinearisation { level });
+        let galois = file.galois.iter().map(|&(element, level)| KeyName::Galois { element, level });
+        let keys: Vec<KeyName> = relinearisation.into_iter().chain(galois).collect();
+        if !file.galois.is_sorted_by(|a, b| a.0 < b.0) {
+            return Err(wrong("the elements of galois have to ascend, each once"));
+        }
+        let publication = Publication { security_bits: file.security_bits, decryptions: file.decryptions };
+        let agreement = Self::build(context, members, file.threshold, keys, publication, seed)?;
+        for &name in agreement.keys() {
+            windlass_rlwe::collective::KeyShare::layout(
+                agreement.common(),
+                name,
+                windlass_rlwe::collective::Stage::First,
+            )?;
+        }
+        Ok(agreement)
+    }
+
+    /// SHA-256 of the text in its canonical form: what the members compare, by telephone say, before they take part.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.inner.digest
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context<F> {
+        &self.inner.context
+    }
+
+    /// The members, in the order of their numbers.
+    pub fn members(&self) -> &[Member] {
+        &self.inner.members
+    }
+
+    /// How many members decrypt together.
+    pub fn threshold(&self) -> u32 {
+        self.inner.threshold
+    }
+
+    /// Security and number of decryptions.
+    pub fn publication(&self) -> Publication {
+        self.inner.publication
+    }
+
+    /// The keys that are made, the public one first.
+    pub fn keys(&self) -> &[KeyName] {
+        &self.inner.keys
+    }
+
+    /// The name of the key pair, known before it exists.
+    pub fn key_id(&self) -> windlass_rlwe::KeyId {
+        self.common().key_id()
+    }
+
+    pub(crate) fn common(&self) -> &Common {
+        &self.inner.common
+    }
+
+    /// The number of a member.
+    pub(crate) fn number_of(&self, identity: &[u8; PUBLIC]) -> Option<u32> {
+        self.members().iter().zip(1..).find(|(member, _)| member.identity == *identity).map(|(_, number)| number)
+    }
+
+    /// The name of the member with a number.
+    pub(crate) fn name_of(&self, number: u32) -> String {
+        (number as usize)
+            .checked_sub(1)
+            .and_then(|index| self.members().get(index))
+            .map_or_else(|| format!("member {number}"), |member| member.name.clone())
+    }
+
+    pub(crate) fn names_of(&self, numbers: impl IntoIterator<Item = u32>) -> Vec<String> {
+        numbers.into_iter().map(|number| self.name_of(number)).collect()
+    }
+
+    /// The numbers of all members that are not in a set.
+    pub(crate) fn others_than(&self, have: &BTreeSet<u32>) -> Vec<u32> {
+        (1..=self.common().parties()).filter(|number| !have.contains(number)).collect()
+    }
+
+    /// The relinearisation key, if it is made.
+    pub(crate) fn relinearisation(&self) -> Option<KeyName> {
+        self.keys().iter().copied().find(|name| matches!(name, KeyName::Relinearisation { .. }))
+    }
+
+    /// Whether a relinearisation key is made.
+    pub(crate) fn relinearises(&self) -> bool {
+        self.relinearisation().is_some()
+    }
+
+    /// Whether shares are dealt: where not all members are needed.
+    pub(crate) fn deals(&self) -> bool {
+        self.threshold() < self.common().parties()
+    }
+}
+
+fn check_members(members: &[Member]) -> Result<()> {
+    let (mut names, mut identities) = (BTreeSet::new(), BTreeSet::new());
+    for Member { name, identity } in members {
+        if name.is_empty() || name.len() > MOST_NAME || name.chars().any(char::is_control) {
+            return Err(wrong(format!("a name of a member has 1 to {MOST_NAME} bytes and no control characters")));
+        }
+        if !is_identity(identity) {
+            return Err(wrong(format!("the identity of {name:?} is no public key")));
+        }
+        if !names.insert(name) || !identities.insert(identity) {
+            return Err(PartiesError::MemberTwice { name: name.clone() });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! The errors of this crate.
+
+use windlass::wire::WireError;
+use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
+
+use crate::message::Step;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, PartiesError>;
+
+/// Why something was refused. No variant holds a secret.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PartiesError {
+    /// A number that is not allowed.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// The library refused.
+    #[error(transparent)]
+    Windlass(windlass::Error),
+    /// A file is not what it should be.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// A text is no agreement or no identity.
+    #[error("the {what} cannot be read: {reason}")]
+    Text {
+        /// What it should be.
+        what: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A message or a state of another agreement.
+    #[error("the {what} belongs to another agreement: use the agreement that it was made with")]
+    OtherAgreement {
+        /// What was read.
+        what: &'static str,
+    },
+    /// Two members have one identity or one name.
+    #[error("{name:?} is in the list of members twice (by name or by identity): give each member its own")]
+    MemberTwice {
+        /// The name.
+        name: String,
+    },
+    /// An identity is not among the members.
+    #[error("this identity is none of the members of the agreement: use the identity that was given for it")]
+    NoMember,
+    /// A signature does not belong to the message.
+    #[error("the message says that it is from {from}, but its signature is not: ask {from} to send it again")]
+    Forged {
+        /// The name of the member that it says it is from.
+        from: String,
+    },
+    /// A message for someone else.
+    #[error("the message is for {to}, not for this party")]
+    NotForYou {
+        /// Whom it is for.
+        to: String,
+    },
+    /// A message that was encrypted for this party cannot be decrypted.
+    #[error(
+        "the message from {from} was encrypted for another identity, or changed on its way: ask {from} to send it again"
+    )]
+    Unreadable {
+        /// The name of the member that it is from.
+        from: String,
+    },
+    /// One member sent two different messages for one step.
+    #[error(
+        "{from} sent two different messages for {step}: one of them is not from this making of keys, so begin again with a new agreement"
+    )]
+    Conflict {
+        /// The name of the member.
+        from: String,
+        /// The step.
+        step: Step,
+    },
+    /// A member's second share was made from other first shares than those of the members before.
+    #[error(
+        "{from} made its second share of the relinearisation key from other first shares than the members before: give every member the same messages"
+    )]
+    Disagreement {
+        /// The name of the member.
+        from: String,
+    },
+    /// Messages are missing.
+    #[error("{step} is missing from {}", from.join(", "))]
+    Missing {
+        /// The step.
+        step: Step,
+        /// The names of the members.
+        from: Vec<String>,
+    },
+    /// The agreed number of decryptions is used up.
+    #[error(
+        "this party has taken part in all {most} decryptions that were agreed on; more would need a new key pair with more noise in each"
+    )]
+    Spent {
+        /// The number that was agreed on.
+        most: u32,
+    },
+    /// The agreement takes keys that several parties cannot make.
+    #[error("{what}: several parties cannot make these keys yet; plan circuits that need no refresh")]
+    Unsupported {
+        /// What needs them.
+        what: String,
+    },
+    /// A share of a decryption of another ciphertext, or with other members.
+    #[error(
+        "the share of {from} is for another ciphertext or other members: all have to decrypt the same ciphertext, with the same list of members"
+    )]
+    OtherReading {
+        /// The name of the member.
+        from: String,
+    },
+}
+
+impl From<windlass::Error> for PartiesError {
+    fn from(error: windlass::Error) -> Self {
+        match error {
+            windlass::Error::Wire(error) => Self::Wire(error),
+            windlass::Error::OutOfRange(error) | windlass::Error::Rlwe(RlweError::OutOfRange(error)) => {
+                Self::OutOfRange(error)
+            }
+            other => Self::Windlass(other),
+        }
+    }
+}
+
+impl From<RlweError> for PartiesError {
+    fn from(error: RlweError) -> Self {
+        match error {
+            RlweError::OutOfRange(error) => Self::OutOfRange(error),
+            other => windlass::Error::from(other).into(),
+        }
+    }
+}
+
+impl From<OtherKeyPair> for PartiesError {
+    fn from(error: OtherKeyPair) -> Self {
+        Self::Windlass(error.into())
+    }
+}

@@ -1,0 +1,143 @@
+//! What the protocols need of a family of schemes.
+
+use rand_core::RngCore;
+use windlass::schemes::collective::{ApproximateDecryption, ExactDecryption, Holder, Opened};
+use windlass::schemes::{Ciphertext, Publication, ckks};
+use windlass::wire::{ApproximateContext, FileContext, Wire, WireContext};
+use windlass::{Approximate, Context, Exact, Plaintext, Result};
+use windlass_ring::{Basis, Eval, Poly};
+use windlass_rlwe::KeyId;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for windlass::Exact {}
+    impl Sealed for windlass::Approximate {}
+}
+
+/// A family whose keys several parties can hold: BGV and BFV, or CKKS.
+pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
+    /// What files are checked against.
+    type Files: FileContext;
+    /// Its ciphertexts.
+    type Ciphertext: Wire<Self::Files> + Clone;
+    /// The plan of one decryption.
+    type Decryption: Send + Sync;
+    /// What a decryption gives: an element of the plaintext ring, or numbers with their precision.
+    type Opened;
+
+    /// The context of a text of parameters.
+    #[doc(hidden)]
+    fn from_json(text: &str) -> Result<Context<Self>>;
+    #[doc(hidden)]
+    fn to_json(context: &Context<Self>) -> String;
+    #[doc(hidden)]
+    fn files(context: &Context<Self>) -> &Self::Files;
+    /// The highest level of ciphertexts.
+    #[doc(hidden)]
+    fn top_level(context: &Context<Self>) -> usize;
+    #[doc(hidden)]
+    fn key_id(ciphertext: &Self::Ciphertext) -> KeyId;
+    #[doc(hidden)]
+    fn plan(
+        context: &Context<Self>,
+        ciphertext: &Self::Ciphertext,
+        publication: (Publication, u32),
+    ) -> Result<Self::Decryption>;
+    /// The primes of shares.
+    #[doc(hidden)]
+    fn basis(context: &Context<Self>, decryption: &Self::Decryption) -> Basis;
+    #[doc(hidden)]
+    fn share(decryption: &Self::Decryption, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>>;
+    #[doc(hidden)]
+    fn open(context: &Context<Self>, decryption: &Self::Decryption, shares: &[Poly<Eval>]) -> Result<Self::Opened>;
+}
+
+impl CollectiveFamily for Exact {
+    type Files = WireContext;
+    type Ciphertext = Ciphertext;
+    type Decryption = ExactDecryption;
+    type Opened = Plaintext;
+
+    fn from_json(text: &str) -> Result<Context> {
+        Context::from_json(text)
+    }
+
+    fn to_json(context: &Context) -> String {
+        context.to_json()
+    }
+
+    fn files(context: &Context) -> &WireContext {
+        context.files()
+    }
+
+    fn top_level(context: &Context) -> usize {
+        context.params().top_level()
+    }
+
+    fn key_id(ciphertext: &Ciphertext) -> KeyId {
+        ciphertext.key_id()
+    }
+
+    fn plan(context: &Context, ciphertext: &Ciphertext, publication: (Publication, u32)) -> Result<ExactDecryption> {
+        ExactDecryption::plan(context.rlwe(), (context.scheme(), context.slot_ring()), ciphertext, publication)
+    }
+
+    fn basis(_: &Context, decryption: &ExactDecryption) -> Basis {
+        decryption.ciphertext().parts()[0].basis().clone()
+    }
+
+    fn share(decryption: &ExactDecryption, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>> {
+        decryption.share(holder, rng)
+    }
+
+    fn open(context: &Context, decryption: &ExactDecryption, shares: &[Poly<Eval>]) -> Result<Plaintext> {
+        decryption.open(context.slot_ring(), shares)
+    }
+}
+
+impl CollectiveFamily for Approximate {
+    type Files = ApproximateContext;
+    type Ciphertext = ckks::Ciphertext;
+    type Decryption = ApproximateDecryption;
+    type Opened = Opened;
+
+    fn from_json(text: &str) -> Result<Context<Self>> {
+        Context::approximate_from_json(text)
+    }
+
+    fn to_json(context: &Context<Self>) -> String {
+        context.to_json()
+    }
+
+    fn files(context: &Context<Self>) -> &ApproximateContext {
+        context.files()
+    }
+
+    fn top_level(context: &Context<Self>) -> usize {
+        context.ckks().top_level()
+    }
+
+    fn key_id(ciphertext: &ckks::Ciphertext) -> KeyId {
+        ciphertext.key_id()
+    }
+
+    fn plan(
+        context: &Context<Self>,
+        ciphertext: &ckks::Ciphertext,
+        publication: (Publication, u32),
+    ) -> Result<ApproximateDecryption> {
+        ApproximateDecryption::plan(context.ckks(), ciphertext, publication)
+    }
+
+    fn basis(_: &Context<Self>, decryption: &ApproximateDecryption) -> Basis {
+        decryption.basis().clone()
+    }
+
+    fn share(decryption: &ApproximateDecryption, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>> {
+        decryption.share(holder, rng)
+    }
+
+    fn open(_: &Context<Self>, decryption: &ApproximateDecryption, shares: &[Poly<Eval>]) -> Result<Opened> {
+        decryption.open(shares)
+    }
+}

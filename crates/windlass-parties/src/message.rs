@@ -1,0 +1,217 @@
+//! Messages between parties: signed, and encrypted where they are secret.
+//!
+//! A message is a container of kind [`Kind::PartyMessage`]. Its payload, integers little-endian:
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 32 | digest of the agreement |
+//! | 2 | number of the member that sends it |
+//! | 2 | number of the member that it is for; 0 for everyone |
+//! | 1 | step |
+//! | L | body, encrypted for the member that it is for if there is one |
+//! | 64 | signature (Ed25519) of SHA-256 of all that stands before |
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError, poly_len};
+use windlass_ring::{Basis, Eval, Poly};
+use windlass_rlwe::Context;
+use windlass_rlwe::collective::{KeyName, KeyShare, Stage};
+use zeroize::Zeroizing;
+
+use crate::agreement::Agreement;
+use crate::error::{PartiesError, Result};
+use crate::family::CollectiveFamily;
+use crate::identity::{Identity, is_signed, seal};
+
+/// A step of the protocols, in which each member sends a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Step {
+    /// Shares of the public key and of Galois keys.
+    Keys,
+    /// The first share of the relinearisation key.
+    First,
+    /// A dealt share of the member's secret, for one other member.
+    Dealt,
+    /// The second share of the relinearisation key.
+    Second,
+    /// A share of a decryption.
+    Decryption,
+}
+
+impl Step {
+    const ALL: [Self; 5] = [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption];
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Keys => 1,
+            Self::First => 2,
+            Self::Dealt => 3,
+            Self::Second => 4,
+            Self::Decryption => 5,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Keys => "the shares of keys",
+            Self::First => "the first share of the relinearisation key",
+            Self::Dealt => "the dealt share",
+            Self::Second => "the second share of the relinearisation key",
+            Self::Decryption => "the share of the decryption",
+        })
+    }
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Receipt {
+    /// It was taken.
+    New,
+    /// The same message had been taken before.
+    Again,
+    /// It is not one that is needed here: from this party itself, for another, or of another step.
+    NotNeeded,
+}
+
+/// A message whose signature was checked.
+pub(crate) struct Envelope<'a> {
+    pub from: u32,
+    pub to: u32,
+    pub step: Step,
+    pub body: &'a [u8],
+    /// SHA-256 of all that was signed.
+    pub digest: [u8; 32],
+}
+
+/// Bytes of a payload beside its body.
+const AROUND: usize = 32 + 2 + 2 + 1 + 64;
+
+/// The longest body: shares of all keys.
+fn longest<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
+    let (common, context) = (agreement.common(), agreement.common().context());
+    let of = |(name, stage)| {
+        let (basis, count) = KeyShare::layout(common, name, stage).ok()?;
+        Some((poly_len(context, &basis) * count) as u64)
+    };
+    let keys: u64 = agreement.keys().iter().filter_map(|&name| of((name, Stage::First))).sum();
+    let dealt = poly_len(context, &context.base_qp(context.top_level())) as u64;
+    let more = 1 << 12;
+    keys.max(dealt) + more + 4 * u64::from(common.parties())
+}
+
+/// What encryption binds a body to.
+fn about<F: CollectiveFamily>(agreement: &Agreement<F>, from: u32, to: u32, step: Step) -> Vec<u8> {
+    let mut about = agreement.digest().to_vec();
+    about.extend_from_slice(&from.to_le_bytes());
+    about.extend_from_slice(&to.to_le_bytes());
+    about.push(step.code());
+    about
+}
+
+/// The bytes of a message to everyone (0), or encrypted for one member.
+pub(crate) fn write<F: CollectiveFamily>(
+    agreement: &Agreement<F>,
+    identity: &Identity,
+    (from, to, step): (u32, u32, Step),
+    body: &[u8],
+) -> Result<Vec<u8>> {
+    let mut out = FieldWriter::with_capacity(body.len() + AROUND + 64);
+    out.bytes(agreement.digest());
+    out.u16(from as u16);
+    out.u16(to as u16);
+    out.bytes(&[step.code()]);
+    match to {
+        0 => out.bytes(body),
+        to => {
+            let recipient = &agreement.members()[to as usize - 1].identity;
+            out.bytes(&seal(recipient, body, &about(agreement, from, to, step))?);
+        }
+    }
+    let mut payload = out.finish();
+    let signature = identity.sign(&Sha256::digest(&payload).into());
+    payload.extend_from_slice(&signature);
+    let context = *F::files(agreement.context()).hash();
+    Ok(wire::seal(&Label { kind: Kind::PartyMessage, context, key: agreement.key_id() }, &payload))
+}
+
+/// A message of a member of the agreement, as its signature shows.
+pub(crate) fn read<'a, F: CollectiveFamily>(agreement: &Agreement<F>, bytes: &'a [u8]) -> Result<Envelope<'a>> {
+    const WHAT: &str = "message of a party";
+    let context = *F::files(agreement.context()).hash();
+    let limit = longest(agreement) + AROUND as u64;
+    let expected = Expected { kind: Kind::PartyMessage, context, key: None, limit };
+    let (key, payload) = wire::open(bytes, &expected)?;
+    let malformed = || WireError::Malformed { what: WHAT };
+    let (signed, signature) = payload.split_last_chunk::<64>().ok_or_else(malformed)?;
+    let mut fields = FieldReader::new(signed);
+    let of: [u8; 32] = fields.array(WHAT)?;
+    if of != *agreement.digest() || key != agreement.key_id() {
+        return Err(PartiesError::OtherAgreement { what: "message" });
+    }
+    let (from, to) = (u32::from(fields.u16(WHAT)?), u32::from(fields.u16(WHAT)?));
+    let [code] = fields.array::<1>(WHAT)?;
+    let step = Step::ALL.into_iter().find(|step| step.code() == code).ok_or_else(malformed)?;
+    let parties = agreement.common().parties();
+    let may_be_for_one = matches!(step, Step::Dealt | Step::Decryption);
+    let is_for_its_reader = if to == 0 { step != Step::Dealt } else { may_be_for_one };
+    if from == 0 || from > parties || to > parties || !is_for_its_reader {
+        return Err(malformed().into());
+    }
+    let digest = Sha256::digest(signed).into();
+    if !is_signed(&agreement.members()[from as usize - 1].identity, &digest, signature) {
+        return Err(PartiesError::Forged { from: agreement.name_of(from) });
+    }
+    Ok(Envelope { from, to, step, body: &signed[AROUND - 64..], digest })
+}
+
+impl Envelope<'_> {
+    /// The body of a message that is encrypted for the holder of this identity.
+    pub(crate) fn opened<F: CollectiveFamily>(
+        &self,
+        agreement: &Agreement<F>,
+        identity: &Identity,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        if agreement.number_of(&identity.public()) != Some(self.to) {
+            return Err(PartiesError::NotForYou { to: agreement.name_of(self.to) });
+        }
+        let about = about(agreement, self.from, self.to, self.step);
+        let plain = identity.open(self.body, &about);
+        plain.ok_or_else(|| PartiesError::Unreadable { from: agreement.name_of(self.from) })
+    }
+}
+
+/// The polynomials of shares, one after the other.
+pub(crate) fn write_polys<'a>(polys: impl IntoIterator<Item = &'a Poly<Eval>>) -> Zeroizing<Vec<u8>> {
+    let polys: Vec<_> = polys.into_iter().collect();
+    // All room at once: growing would leave copies of what may be secret behind.
+    let bytes = polys.iter().map(|poly| poly.bytes()).sum();
+    let mut out = FieldWriter::with_capacity(bytes);
+    polys.iter().for_each(|poly| wire::write_poly(&mut out, poly));
+    Zeroizing::new(out.finish())
+}
+
+/// So many polynomials over a basis.
+pub(crate) fn read_polys(
+    context: &Context,
+    (basis, count): (&Basis, usize),
+    fields: &mut FieldReader<'_>,
+) -> Result<Vec<Poly<Eval>>> {
+    (0..count).map(|_| Ok(wire::read_poly(context, basis, fields, "share")?)).collect()
+}
+
+/// The share of a key in a body.
+pub(crate) fn read_share<F: CollectiveFamily>(
+    agreement: &Agreement<F>,
+    (name, stage): (KeyName, Stage),
+    fields: &mut FieldReader<'_>,
+) -> Result<KeyShare> {
+    let common = agreement.common();
+    let (basis, count) = KeyShare::layout(common, name, stage)?;
+    let polys = read_polys(common.context(), (&basis, count), fields)?;
+    Ok(KeyShare::from_polys(common, name, stage, polys)?)
+}

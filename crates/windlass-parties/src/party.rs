@@ -1,0 +1,283 @@
+//! One party: its secret, what it sends, and what it takes part in.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest, Sha256};
+use windlass::Exact;
+use windlass::schemes::collective::Holder;
+use windlass::wire::{self, FieldReader, FieldWriter};
+use windlass_rlwe::Limits;
+use windlass_rlwe::collective::{
+    DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, check_participants, deal,
+};
+use windlass_rlwe::context::os_rng;
+
+use crate::agreement::Agreement;
+use crate::assembly::{Senders, add_to};
+use crate::error::{PartiesError, Result};
+use crate::family::CollectiveFamily;
+use crate::identity::Identity;
+use crate::message::{Receipt, Step, read, read_polys, read_share, write, write_polys};
+
+/// A party of an agreement: a state machine without a network. What it sends follows from its state alone, so that it
+/// can be asked again, also after a restart from [`Self::to_bytes`].
+///
+/// **Warning.** Keep one state, and keep the newest: a party that goes back to an old one forgets how many decryptions
+/// it has taken part in.
+pub struct Party<F: CollectiveFamily = Exact> {
+    pub(crate) agreement: Agreement<F>,
+    pub(crate) identity: Identity,
+    pub(crate) number: u32,
+    pub(crate) secret: SecretShare,
+    /// The first shares of the relinearisation key.
+    pub(crate) first: (Senders, Option<KeySum>),
+    /// What was dealt to this party.
+    pub(crate) dealt: (Senders, Option<DealtShare>),
+    pub(crate) decryptions: u32,
+}
+
+impl<F: CollectiveFamily> std::fmt::Debug for Party<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.agreement.name_of(self.number);
+        f.debug_struct("Party").field("name", &name).field("decryptions", &self.decryptions).finish_non_exhaustive()
+    }
+}
+
+impl<F: CollectiveFamily> Party<F> {
+    /// Takes part in an agreement with a fresh secret. The digest of the agreement ([`Agreement::digest`]) should have
+    /// been compared with that of the others.
+    ///
+    /// # Errors
+    /// [`PartiesError::NoMember`] if the identity is not among the members; [`PartiesError::Windlass`] without
+    /// randomness.
+    pub fn join(agreement: &Agreement<F>, identity: &Identity) -> Result<Self> {
+        let number = agreement.number_of(&identity.public()).ok_or(PartiesError::NoMember)?;
+        let secret = SecretShare::generate(agreement.common(), &mut os_rng()?);
+        let (first, dealt) = Default::default();
+        let mut party = Self {
+            agreement: agreement.clone(),
+            identity: identity.copy(),
+            number,
+            secret,
+            first,
+            dealt,
+            decryptions: 0,
+        };
+        party.take_own()?;
+        Ok(party)
+    }
+
+    /// Its own shares, which it sends to nobody.
+    fn take_own(&mut self) -> Result<()> {
+        if let Some(name) = self.agreement.relinearisation() {
+            self.first.1 = Some(KeySum::of(self.secret.first(name)?));
+            self.first.0.0.insert(self.number, [0; 32]);
+        }
+        if self.agreement.deals() {
+            let own = deal(&self.secret, self.agreement.threshold())?.swap_remove(self.number as usize - 1);
+            self.dealt.1 = Some(own);
+            self.dealt.0.0.insert(self.number, [0; 32]);
+        }
+        Ok(())
+    }
+
+    /// The agreement.
+    pub fn agreement(&self) -> &Agreement<F> {
+        &self.agreement
+    }
+
+    /// The number of this party, from 1 on.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many decryptions it has taken part in.
+    pub fn decryptions(&self) -> u32 {
+        self.decryptions
+    }
+
+    fn message(&self, to: u32, step: Step, body: &[u8]) -> Result<Vec<u8>> {
+        write(&self.agreement, &self.identity, (self.number, to, step), body)
+    }
+
+    /// What this party sends first: shares of keys for everyone, and a dealt share for each other member where not all
+    /// are needed to decrypt.
+    ///
+    /// Cost: that of making the keys alone, with twice the work for the relinearisation key.
+    ///
+    /// # Errors
+    /// None, for a party that [`Self::join`] or [`Self::from_bytes`] made.
+    pub fn opening(&self) -> Result<Vec<Vec<u8>>> {
+        let agreement = &self.agreement;
+        let shares = agreement.keys().iter().map(|&name| Ok((name, self.secret.first(name)?)));
+        let shares = shares.collect::<Result<Vec<_>>>()?;
+        let is_first = |name: &KeyName| matches!(name, KeyName::Relinearisation { .. });
+        let polys = |first: bool| {
+            let some = shares.iter().filter(move |(name, _)| is_first(name) == first);
+            write_polys(some.flat_map(|(_, share)| share.polys()))
+        };
+        let mut messages = vec![self.message(0, Step::Keys, &polys(false))?];
+        if agreement.relinearises() {
+            messages.push(self.message(0, Step::First, &polys(true))?);
+        }
+        if agreement.deals() {
+            for (share, to) in deal(&self.secret, agreement.threshold())?.iter().zip(1..) {
+                if to != self.number {
+                    messages.push(self.message(to, Step::Dealt, &write_polys([share.expose_poly()]))?);
+                }
+            }
+        }
+        Ok(messages)
+    }
+
+    /// Takes a message of another member, in any order. What is not for this party is not needed, and left alone.
+    ///
+    /// # Errors
+    /// [`PartiesError::OtherAgreement`], [`PartiesError::Forged`], [`PartiesError::Conflict`],
+    /// [`PartiesError::Unreadable`]; those of reading files. Then nothing has changed.
+    pub fn receive(&mut self, message: &[u8]) -> Result<Receipt> {
+        let agreement = self.agreement.clone();
+        let envelope = read(&agreement, message)?;
+        let who = (envelope.from, envelope.step);
+        let needed = match envelope.step {
+            Step::First => agreement.relinearises(),
+            Step::Dealt => envelope.to == self.number,
+            _ => false,
+        };
+        if !needed || envelope.from == self.number {
+            return Ok(Receipt::NotNeeded);
+        }
+        let senders = if envelope.step == Step::First { &self.first.0 } else { &self.dealt.0 };
+        let receipt = senders.check(&agreement, who, &envelope.digest)?;
+        if receipt != Receipt::New {
+            return Ok(receipt);
+        }
+        let context = agreement.common().context();
+        match (envelope.step, agreement.relinearisation()) {
+            (Step::First, Some(name)) => {
+                let mut fields = FieldReader::new(envelope.body);
+                let share = read_share(&agreement, (name, Stage::First), &mut fields)?;
+                fields.finish("first share")?;
+                add_to(&mut self.first.1, share)?;
+                self.first.0.0.insert(envelope.from, envelope.digest);
+            }
+            _ => {
+                let body = envelope.opened(&agreement, &self.identity)?;
+                let mut fields = FieldReader::new(&body);
+                let basis = context.base_qp(context.top_level());
+                let mut polys = read_polys(context, (&basis, 1), &mut fields)?;
+                fields.finish("dealt share")?;
+                let share = DealtShare::from_poly(agreement.common(), polys.swap_remove(0))?;
+                match &mut self.dealt.1 {
+                    Some(sum) => sum.add_assign(&share),
+                    None => self.dealt.1 = Some(share),
+                }
+                self.dealt.0.0.insert(envelope.from, envelope.digest);
+            }
+        }
+        Ok(receipt)
+    }
+
+    /// The members from whom this party still needs a message of a step.
+    pub fn missing(&self, step: Step) -> Vec<String> {
+        let agreement = &self.agreement;
+        let senders = match step {
+            Step::First if agreement.relinearises() => &self.first.0,
+            Step::Dealt if agreement.deals() => &self.dealt.0,
+            _ => return Vec::new(),
+        };
+        agreement.names_of(agreement.others_than(&senders.numbers()))
+    }
+
+    /// What this party sends when it has the first shares of all: its second share of the relinearisation key; nothing
+    /// for an agreement without that key.
+    ///
+    /// # Errors
+    /// [`PartiesError::Missing`].
+    pub fn closing(&self) -> Result<Vec<Vec<u8>>> {
+        let (senders, sum) = &self.first;
+        let Some(sum) = sum else { return Ok(Vec::new()) };
+        senders.check_complete(&self.agreement, Step::First)?;
+        let share = self.secret.second(sum)?;
+        let mut body = FieldWriter::with_capacity(32);
+        body.bytes(&sum.digest());
+        let mut body = body.finish();
+        body.extend_from_slice(&write_polys(share.polys()));
+        Ok(vec![self.message(0, Step::Second, &body)?])
+    }
+
+    /// This party's share of the decryption of a ciphertext, together with exactly these members (numbers, ascending).
+    /// With a reader it is encrypted for that member, who alone can read the values then; without, whoever has all
+    /// shares can.
+    ///
+    /// Every call counts as a decryption. Save the state before the message leaves.
+    ///
+    /// **Warning.** A party that decrypts what others ask for reveals what they ask for: it must know what the
+    /// ciphertext is, and that its noise bound is honest.
+    ///
+    /// # Errors
+    /// [`PartiesError::Spent`]; [`PartiesError::OutOfRange`] for the members or the reader; [`PartiesError::Missing`]
+    /// before all shares are dealt; [`windlass::Error::CapacityExhausted`] and
+    /// [`windlass::Error::PrecisionExhausted`] if the noise of the shares does not fit;
+    /// [`windlass::Error::OtherKeyPair`]. Then it does not count.
+    pub fn decrypt(&mut self, ciphertext: &F::Ciphertext, members: &[u32], reader: Option<u32>) -> Result<Vec<u8>> {
+        let agreement = &self.agreement;
+        let publication = agreement.publication();
+        if self.decryptions >= publication.decryptions {
+            return Err(PartiesError::Spent { most: publication.decryptions });
+        }
+        check_members(agreement, members, reader)?;
+        if !members.contains(&self.number) {
+            let limits = Limits::only("one of the members that decrypt");
+            return Err(limits.refuse("the number of this party", self.number).into());
+        }
+        windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
+        let plan = F::plan(agreement.context(), ciphertext, (publication, agreement.threshold()))?;
+        let mut rng = os_rng()?;
+        let share = if agreement.deals() {
+            self.dealt.0.check_complete(agreement, Step::Dealt)?;
+            let Some(sum) = &self.dealt.1 else {
+                return Err(PartiesError::Missing { step: Step::Dealt, from: self.missing(Step::Dealt) });
+            };
+            let (common, threshold) = (agreement.common(), agreement.threshold());
+            let own = ThresholdShare::from_poly(common, self.number, threshold, sum.expose_poly().clone())?;
+            F::share(&plan, &Holder::Some { common, share: &own, participants: members }, &mut rng)?
+        } else {
+            F::share(&plan, &Holder::All(&self.secret), &mut rng)?
+        };
+        let mut body = header(agreement, ciphertext, members)?;
+        body.extend_from_slice(&write_polys([&share]));
+        let message = self.message(reader.unwrap_or(0), Step::Decryption, &body)?;
+        self.decryptions += 1;
+        Ok(message)
+    }
+}
+
+/// Refuses members that cannot decrypt together, and a reader who is no member.
+pub(crate) fn check_members<F: CollectiveFamily>(
+    agreement: &Agreement<F>,
+    members: &[u32],
+    reader: Option<u32>,
+) -> Result<()> {
+    let parties = agreement.common().parties();
+    check_participants(members, agreement.threshold(), parties)?;
+    let all: BTreeSet<u32> = members.iter().copied().collect();
+    debug_assert_eq!(all.len(), members.len());
+    if let Some(reader) = reader {
+        Limits::between(1, parties).check("the number of the reader", reader)?;
+    }
+    Ok(())
+}
+
+/// What a share of a decryption says it is for: SHA-256 of the ciphertext's bytes, and the members.
+pub(crate) fn header<F: CollectiveFamily>(
+    agreement: &Agreement<F>,
+    ciphertext: &F::Ciphertext,
+    members: &[u32],
+) -> Result<Vec<u8>> {
+    let bytes = wire::to_bytes(F::files(agreement.context()), ciphertext)?;
+    let mut header = Sha256::digest(&bytes).to_vec();
+    header.push(members.len() as u8);
+    members.iter().for_each(|&number| header.extend_from_slice(&(number as u16).to_le_bytes()));
+    Ok(header)
+}

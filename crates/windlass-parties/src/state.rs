@@ -1,0 +1,125 @@
+//! The state of a party as bytes.
+
+use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError, poly_len};
+use windlass_rlwe::collective::{DealtShare, KeyShare, KeySum, SecretShare, Stage};
+use zeroize::Zeroizing;
+
+use crate::agreement::Agreement;
+use crate::assembly::Senders;
+use crate::error::{PartiesError, Result};
+use crate::family::CollectiveFamily;
+use crate::identity::Identity;
+use crate::message::read_polys;
+use crate::party::Party;
+
+/// Coefficients of a secret are −1, 0 and 1.
+const TERNARY: u64 = 3;
+const WHAT: &str = "state of a party";
+
+fn write_senders(out: &mut FieldWriter, senders: &Senders) {
+    out.u16(senders.0.len() as u16);
+    for (number, digest) in &senders.0 {
+        out.u16(*number as u16);
+        out.bytes(digest);
+    }
+}
+
+fn read_senders(fields: &mut FieldReader<'_>, parties: u32) -> Result<Senders> {
+    let malformed = WireError::Malformed { what: WHAT };
+    let mut senders = Senders::default();
+    for _ in 0..fields.u16(WHAT)? {
+        let number = u32::from(fields.u16(WHAT)?);
+        let digest = fields.array(WHAT)?;
+        let last = senders.0.keys().next_back().copied().unwrap_or(0);
+        if number <= last || number > parties {
+            return Err(malformed.into());
+        }
+        senders.0.insert(number, digest);
+    }
+    Ok(senders)
+}
+
+/// The longest state.
+fn limit<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
+    let (common, context) = (agreement.common(), agreement.common().context());
+    let first = agreement.relinearisation().and_then(|name| KeyShare::layout(common, name, Stage::First).ok());
+    let first = first.map_or(0, |(basis, count)| count * poly_len(context, &basis));
+    let dealt = poly_len(context, &context.base_qp(context.top_level()));
+    (first + dealt + context.params().n() + 68 * common.parties() as usize + 256) as u64
+}
+
+impl<F: CollectiveFamily> Party<F> {
+    /// The state of this party, its secret among it. **Secret**: keep the bytes as a secret key. The identity is kept
+    /// apart from it.
+    ///
+    /// # Errors
+    /// None.
+    pub fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>> {
+        let agreement = &self.agreement;
+        let (coefficients, errors) = self.secret.expose_parts();
+        // All room at once: growing would leave copies behind.
+        let mut out = FieldWriter::with_capacity(limit(agreement) as usize);
+        out.bytes(agreement.digest());
+        out.u16(self.number as u16);
+        out.u32(self.decryptions);
+        let shifted: Zeroizing<Vec<u64>> = Zeroizing::new(coefficients.iter().map(|&c| (c + 1) as u64).collect());
+        out.residues(&shifted, TERNARY);
+        out.bytes(errors);
+        write_senders(&mut out, &self.first.0);
+        self.first.1.iter().flat_map(KeySum::polys).for_each(|poly| wire::write_poly(&mut out, poly));
+        write_senders(&mut out, &self.dealt.0);
+        self.dealt.1.iter().for_each(|share| wire::write_poly(&mut out, share.expose_poly()));
+        let payload = Zeroizing::new(out.finish());
+        let context = *F::files(agreement.context()).hash();
+        let label = Label { kind: Kind::PartyState, context, key: agreement.key_id() };
+        Ok(Zeroizing::new(wire::seal(&label, &payload)))
+    }
+
+    /// The party of a state that [`Self::to_bytes`] gave.
+    ///
+    /// # Errors
+    /// [`PartiesError::OtherAgreement`]; [`PartiesError::NoMember`] for the identity of another; those of reading files.
+    pub fn from_bytes(agreement: &Agreement<F>, identity: &Identity, bytes: &[u8]) -> Result<Self> {
+        let (common, context) = (agreement.common(), agreement.common().context());
+        let hash = *F::files(agreement.context()).hash();
+        let expected = Expected { kind: Kind::PartyState, context: hash, key: None, limit: limit(agreement) };
+        let (key, payload) = wire::open(bytes, &expected)?;
+        let mut fields = FieldReader::new(payload);
+        let of: [u8; 32] = fields.array(WHAT)?;
+        if of != *agreement.digest() || key != agreement.key_id() {
+            return Err(PartiesError::OtherAgreement { what: WHAT });
+        }
+        let (number, decryptions) = (u32::from(fields.u16(WHAT)?), fields.u32(WHAT)?);
+        if agreement.number_of(&identity.public()) != Some(number) {
+            return Err(PartiesError::NoMember);
+        }
+        let mut shifted = Zeroizing::new(vec![0; context.params().n()]);
+        fields.residues(&mut shifted, TERNARY, WHAT)?;
+        let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - 1).collect());
+        let errors = Zeroizing::new(fields.array(WHAT)?);
+        let secret = SecretShare::from_parts(common, coefficients, errors)?;
+        let first = read_senders(&mut fields, common.parties())?;
+        let sum = match (agreement.relinearisation(), first.0.len() as u32) {
+            (Some(name), added @ 1..) => {
+                let (basis, count) = KeyShare::layout(common, name, Stage::First)?;
+                let polys = read_polys(context, (&basis, count), &mut fields)?;
+                Some(KeySum::from_polys(common, (name, Stage::First), added, polys)?)
+            }
+            (None, 0) => None,
+            _ => return Err(WireError::Malformed { what: WHAT }.into()),
+        };
+        let dealt = read_senders(&mut fields, common.parties())?;
+        let share = match (agreement.deals(), dealt.0.is_empty()) {
+            (true, false) => {
+                let basis = context.base_qp(context.top_level());
+                let poly = read_polys(context, (&basis, 1), &mut fields)?.swap_remove(0);
+                Some(DealtShare::from_poly(common, poly)?)
+            }
+            (false, true) => None,
+            _ => return Err(WireError::Malformed { what: WHAT }.into()),
+        };
+        fields.finish(WHAT)?;
+        let (agreement, identity) = (agreement.clone(), identity.copy());
+        Ok(Self { agreement, identity, number, secret, first: (first, sum), dealt: (dealt, share), decryptions })
+    }
+}

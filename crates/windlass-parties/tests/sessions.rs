@@ -1,0 +1,336 @@
+//! Whole sessions: making keys, computing, decrypting; messages that are late, doubled, changed, of another session; and
+//! parties that stop and go on.
+
+use std::sync::Arc;
+
+use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::needs::Products;
+use windlass::schemes::ckks::{self, CkksSpec, WideComplex};
+use windlass::schemes::{Ciphertext, Encryptor, Publication};
+use windlass::{Approximate, Context, Error, Exact, NeedsKeys, Params, Plaintext, Scheme};
+use windlass_parties::{
+    Agreement, Assembly, CollectiveFamily, CollectiveKeys, Identity, PartiesError, Party, Reading, Receipt, Step,
+};
+use windlass_rlwe::context::os_rng;
+use windlass_rlwe::{Assurance, SecretDistribution};
+
+const NAMES: [&str; 16] =
+    ["Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gil", "Hana", "Ivo", "Jo", "Kim", "Lea", "Max", "Nia", "Olu", "Pia"];
+
+fn exact(scheme: Scheme, parties: u32) -> Context {
+    let params = Params::preset("insecure_toy_256", scheme).unwrap().with_parties(parties).unwrap();
+    Context::from_params(params).unwrap()
+}
+
+fn approximate(parties: u32) -> Context<Approximate> {
+    let spec = CkksSpec {
+        n: 128,
+        secret: SecretDistribution::Collective { parties },
+        assurance: Assurance::Insecure { name: "insecure_parties".into() },
+        ..CkksSpec::secure_wide(1, 95, 4, 8).unwrap()
+    };
+    Context::approximate(&spec).unwrap()
+}
+
+struct Session<F: CollectiveFamily> {
+    identities: Vec<Identity>,
+    agreement: Agreement<F>,
+    parties: Vec<Party<F>>,
+}
+
+fn begin<F: CollectiveFamily>(
+    context: &Context<F>,
+    parties: usize,
+    threshold: u32,
+    needs: &[&dyn NeedsKeys],
+) -> Session<F> {
+    let identities: Vec<Identity> = (0..parties).map(|_| Identity::generate().unwrap()).collect();
+    let members = identities.iter().zip(NAMES).map(|(own, name)| own.member(name)).collect();
+    let agreement = Agreement::new(context, members, threshold, needs).unwrap();
+    let parties = identities.iter().map(|own| Party::join(&agreement, own).unwrap()).collect();
+    Session { identities, agreement, parties }
+}
+
+impl<F: CollectiveFamily> Session<F> {
+    fn opening(&self) -> Vec<Vec<u8>> {
+        self.parties.iter().flat_map(|party| party.opening().unwrap()).collect()
+    }
+
+    /// All messages to everyone, as a mailbox gives them.
+    fn keys(&mut self) -> CollectiveKeys {
+        let mut assembly = Assembly::new(&self.agreement);
+        for message in self.opening() {
+            assembly.receive(&message).unwrap();
+            for party in &mut self.parties {
+                party.receive(&message).unwrap();
+            }
+        }
+        for message in self.parties.iter().flat_map(|party| party.closing().unwrap()) {
+            assert_eq!(assembly.receive(&message).unwrap(), Receipt::New);
+        }
+        assembly.finish().unwrap()
+    }
+
+    fn read(&mut self, ciphertext: &F::Ciphertext, members: &[u32]) -> Result<F::Opened, PartiesError> {
+        let mut reading = Reading::new(&self.agreement, ciphertext, members)?;
+        for &number in members {
+            let message = self.parties[number as usize - 1].decrypt(ciphertext, members, None)?;
+            reading.receive(&message)?;
+        }
+        reading.open()
+    }
+}
+
+fn encrypt(context: &Context, keys: &CollectiveKeys, values: &[u64]) -> Ciphertext {
+    let plaintext = Plaintext::from_integers(context.slot_ring(), values).unwrap();
+    Encryptor::new(context.scheme(), Arc::clone(&keys.public)).encrypt(&plaintext, &mut os_rng().unwrap()).unwrap()
+}
+
+/// Sums over all slots and products under keys of n parties, read by every t from 1 to n.
+#[test]
+fn any_t_of_n_read_what_was_computed() {
+    for (parties, scheme) in [(2, Scheme::Bgv), (3, Scheme::Bfv), (5, Scheme::Bgv), (16, Scheme::Bfv)] {
+        let context = exact(scheme, parties as u32);
+        let sums = TracePlan::new(&TraceChain::total(context.slot_ring()).unwrap(), &TraceSpec::default()).unwrap();
+        let thresholds = if parties == 16 { vec![1, 9, 16] } else { (1..=parties as u32).collect() };
+        for threshold in thresholds {
+            let mut session = begin(&context, parties, threshold, &[&Products, &sums]);
+            let keys = session.keys();
+            let server = context.server_from_keys(Arc::clone(&keys.evaluation), Vec::new()).unwrap();
+            let values: Vec<u64> = (0..context.slots() as u64).map(|j| j * j % 257).collect();
+            let ct = encrypt(&context, &keys, &values);
+            let squares = server.square(&ct).unwrap();
+            let total = server.apply(&sums, &squares).unwrap();
+            let members: Vec<u32> = (parties as u32 - threshold + 1..=parties as u32).collect();
+            let wanted: Vec<u64> = values.iter().map(|x| x * x % 257).collect();
+            assert_eq!(
+                session.read(&squares, &members).unwrap().to_integers().unwrap(),
+                wanted,
+                "{threshold} of {parties}"
+            );
+            let sum = wanted.iter().sum::<u64>() % 257;
+            assert_eq!(session.read(&total, &members).unwrap().to_integers().unwrap()[0], sum);
+            assert_eq!(session.parties[parties - 1].decryptions(), 2);
+        }
+    }
+}
+
+#[test]
+fn numbers_of_ckks_keep_the_precision_that_is_stated() {
+    let context = approximate(3);
+    let mut session = begin(&context, 3, 2, &[&Products]);
+    let keys = session.keys();
+    let server = context.server_from_keys(Arc::clone(&keys.evaluation), Vec::new()).unwrap();
+    let encryptor = ckks::Encryptor::new(context.ckks(), Arc::clone(&keys.public)).unwrap();
+    let values: Vec<f64> = (0..8).map(|j| (f64::from(j) / 3.0).sin()).collect();
+    let wide: Vec<WideComplex> = ckks::complex(&values).into_iter().map(WideComplex::from).collect();
+    let ct = encryptor.encrypt_wide(&wide, 1.0, &mut os_rng().unwrap()).unwrap();
+    let squares = server.square(&ct).unwrap();
+    let opened = session.read(&squares, &[1, 3]).unwrap();
+    assert!(opened.precision_bits > 10.0);
+    for (z, x) in opened.values.iter().zip(&values) {
+        assert!((z.re - x * x).abs() < (1.0 - opened.precision_bits).exp2(), "{z} for {}", x * x);
+    }
+    let text = session.agreement.to_json();
+    assert_eq!(Agreement::<Approximate>::from_json(text).unwrap().digest(), session.agreement.digest());
+    assert!(Agreement::<Exact>::from_json(text).is_err());
+}
+
+/// Messages in any order and more than once; parties that stop after each step and go on from their bytes.
+#[test]
+fn parties_stop_and_go_on() {
+    let context = exact(Scheme::Bgv, 3);
+    let mut session = begin(&context, 3, 2, &[&Products]);
+    let agreement = Agreement::<Exact>::from_json(session.agreement.to_json()).unwrap();
+    assert_eq!(agreement.digest(), session.agreement.digest());
+    let restart = |parties: &mut Vec<Party>, identities: &[Identity]| {
+        let bytes: Vec<_> = parties.iter().map(|party| party.to_bytes().unwrap()).collect();
+        *parties =
+            identities.iter().zip(&bytes).map(|(own, b)| Party::from_bytes(&agreement, own, b).unwrap()).collect();
+    };
+    let mut messages = session.opening();
+    restart(&mut session.parties, &session.identities);
+    let again = session.opening();
+    // Encryption for one member is fresh each time, all else is as before.
+    let same = messages.iter().zip(&again).filter(|(a, b)| a == b).count();
+    assert_eq!((messages.len(), same), (12, 6));
+    messages.reverse();
+    for message in messages.iter().chain(&messages) {
+        for party in &mut session.parties {
+            party.receive(message).unwrap();
+        }
+        restart(&mut session.parties, &session.identities);
+    }
+    let mut assembly = Assembly::new(&agreement);
+    assert_eq!(assembly.missing(Step::Keys), ["Ada", "Ben", "Cleo"]);
+    for message in messages.iter().chain(&again) {
+        assembly.receive(message).unwrap();
+    }
+    assert!(matches!(assembly.finish(), Err(PartiesError::Missing { step: Step::Second, .. })));
+    for party in &session.parties {
+        for message in party.closing().unwrap() {
+            assert_eq!(assembly.receive(&message).unwrap(), Receipt::New);
+            assert_eq!(assembly.receive(&message).unwrap(), Receipt::Again);
+        }
+    }
+    let keys = assembly.finish().unwrap();
+    let server = context.server_from_keys(Arc::clone(&keys.evaluation), Vec::new()).unwrap();
+    let ct = server.square(&encrypt(&context, &keys, &[3, 5])).unwrap();
+    assert_eq!(session.read(&ct, &[2, 3]).unwrap().to_integers().unwrap()[..3], [9, 25, 0]);
+    restart(&mut session.parties, &session.identities);
+    assert_eq!(session.parties.iter().map(Party::decryptions).collect::<Vec<_>>(), [0, 1, 1]);
+}
+
+/// Only the reader reads shares that are encrypted for it.
+#[test]
+fn a_reader_reads_alone() {
+    let context = exact(Scheme::Bfv, 3);
+    let mut session = begin(&context, 3, 2, &[]);
+    let keys = session.keys();
+    let ct = encrypt(&context, &keys, &[7, 8, 9]);
+    // Ben, who takes no part in the decryption, reads.
+    let shares: Vec<Vec<u8>> =
+        [0, 2].map(|index| session.parties[index].decrypt(&ct, &[1, 3], Some(2)).unwrap()).into();
+    let new = || Reading::new(&session.agreement, &ct, &[1, 3]).unwrap();
+    assert!(matches!(new().receive(&shares[0]), Err(PartiesError::NotForYou { to }) if to == "Ben"));
+    let mut cleo = new().for_reader(&session.identities[2]).unwrap();
+    assert!(matches!(cleo.receive(&shares[0]), Err(PartiesError::NotForYou { .. })));
+    let mut ben = new().for_reader(&session.identities[1]).unwrap();
+    for share in &shares {
+        assert_eq!(ben.receive(share).unwrap(), Receipt::New);
+    }
+    assert_eq!(ben.open().unwrap().to_integers().unwrap()[..3], [7, 8, 9]);
+    assert!(matches!(new().for_reader(&Identity::generate().unwrap()), Err(PartiesError::NoMember)));
+}
+
+#[test]
+fn what_does_not_belong_is_refused_by_name() {
+    let context = exact(Scheme::Bgv, 3);
+    let mut session = begin(&context, 3, 2, &[&Products]);
+    let other = begin(&context, 3, 2, &[&Products]);
+    let messages = session.opening();
+    let (mut assembly, mut party) = (Assembly::new(&session.agreement), session.parties.remove(0));
+    // Of another session, and of a session of the same members.
+    for message in other.opening() {
+        assert!(matches!(assembly.receive(&message), Err(PartiesError::OtherAgreement { .. })));
+        assert!(matches!(party.receive(&message), Err(PartiesError::OtherAgreement { .. })));
+    }
+    // Cut and changed messages.
+    let (keys, first) = (&messages[0], &messages[5]);
+    for end in [0, 10, 100, keys.len() / 2, keys.len() - 1] {
+        assert!(matches!(assembly.receive(&keys[..end]), Err(PartiesError::Wire(_))), "{end}");
+    }
+    for place in (0..first.len()).step_by(97) {
+        let mut changed = first.clone();
+        changed[place] ^= 4;
+        assert!(matches!(party.receive(&changed), Err(PartiesError::Wire(_))), "byte {place}");
+    }
+    // A body that someone else put together, with a right checksum: as Ben, signed by Cleo.
+    let forged = {
+        let identity = &session.identities[2];
+        let stolen = Identity::from_text(&identity.to_text()).unwrap();
+        let members = session.agreement.members().to_vec();
+        assert_eq!(members[2].identity, stolen.public());
+        // The last 64 bytes of the payload are the signature, before the checksum.
+        let mut bytes = first.clone();
+        let end = bytes.len() - 32;
+        bytes[end - 1] ^= 1;
+        let payload = bytes[68..end].to_vec();
+        let label = windlass::wire::Label {
+            kind: windlass::wire::Kind::PartyMessage,
+            context: *windlass::wire::FileContext::hash(context.files()),
+            key: session.agreement.key_id(),
+        };
+        windlass::wire::seal(&label, &payload)
+    };
+    assert!(matches!(party.receive(&forged), Err(PartiesError::Forged { from }) if from == "Ben"));
+    // Missing messages, by name.
+    assert!(
+        matches!(party.closing(), Err(PartiesError::Missing { step: Step::First, from }) if from == ["Ben", "Cleo"])
+    );
+    assert_eq!(party.missing(Step::Dealt), ["Ben", "Cleo"]);
+    for message in &messages {
+        party.receive(message).unwrap();
+    }
+    assert!(party.missing(Step::Dealt).is_empty());
+    // Another member, or someone else, with the state of a party.
+    let bytes = party.to_bytes().unwrap();
+    let wrong = Party::from_bytes(&session.agreement, &session.identities[1], &bytes);
+    assert!(matches!(wrong, Err(PartiesError::NoMember)));
+    let wrong = Party::from_bytes(&other.agreement, &other.identities[0], &bytes);
+    assert!(matches!(wrong, Err(PartiesError::OtherAgreement { .. })));
+    for end in (0..bytes.len()).step_by(501) {
+        assert!(Party::from_bytes(&session.agreement, &session.identities[0], &bytes[..end]).is_err());
+    }
+    let stranger = Identity::generate().unwrap();
+    assert!(matches!(Party::join(&session.agreement, &stranger), Err(PartiesError::NoMember)));
+}
+
+#[test]
+fn decryptions_are_counted_and_for_one_ciphertext() {
+    let context = exact(Scheme::Bgv, 2);
+    let mut session = begin(&context, 2, 2, &[]);
+    let publication = Publication { security_bits: 40, decryptions: 3 };
+    session.agreement = session.agreement.with_publication(publication).unwrap();
+    session.parties = session.identities.iter().map(|own| Party::join(&session.agreement, own).unwrap()).collect();
+    let keys = session.keys();
+    let (a, b) = (encrypt(&context, &keys, &[1]), encrypt(&context, &keys, &[2]));
+    let of_a = session.parties[0].decrypt(&a, &[1, 2], None).unwrap();
+    let again = session.parties[0].decrypt(&a, &[1, 2], None).unwrap();
+    assert_ne!(of_a, again, "each share has noise of its own");
+    let of_b = session.parties[1].decrypt(&b, &[1, 2], None).unwrap();
+    let mut reading = Reading::new(&session.agreement, &a, &[1, 2]).unwrap();
+    assert_eq!(reading.receive(&of_a).unwrap(), Receipt::New);
+    assert!(matches!(reading.receive(&again), Err(PartiesError::Conflict { .. })));
+    assert!(matches!(reading.receive(&of_b), Err(PartiesError::OtherReading { from }) if from == "Ben"));
+    assert!(matches!(reading.open(), Err(PartiesError::Missing { from, .. }) if from == ["Ben"]));
+    session.parties[0].decrypt(&b, &[1, 2], None).unwrap();
+    assert!(matches!(session.parties[0].decrypt(&b, &[1, 2], None), Err(PartiesError::Spent { most: 3 })));
+    for members in [&[1][..], &[2, 1], &[1, 1], &[1, 3], &[1, 2, 3]] {
+        let refused = session.parties[1].decrypt(&b, members, None);
+        assert!(matches!(refused, Err(PartiesError::OutOfRange(_))), "{members:?}: {refused:?}");
+    }
+    assert_eq!(session.parties[1].decryptions(), 1, "what is refused does not count");
+    // A ciphertext of another key pair of the same parameters.
+    let mut other = begin(&context, 2, 2, &[]);
+    let foreign = encrypt(&context, &other.keys(), &[1]);
+    let refused = session.parties[1].decrypt(&foreign, &[1, 2], None);
+    assert!(matches!(refused, Err(PartiesError::Windlass(Error::OtherKeyPair(_)))), "{refused:?}");
+}
+
+#[test]
+fn agreements_are_checked() {
+    let context = exact(Scheme::Bgv, 2);
+    let [ada, ben, cleo] = [(); 3].map(|()| Identity::generate().unwrap());
+    let agree = |members, threshold| Agreement::new(&context, members, threshold, &[]);
+    let (a, b) = (ada.member("Ada"), ben.member("Ben"));
+    assert!(matches!(agree(vec![a.clone()], 1), Err(PartiesError::OutOfRange(_))));
+    assert!(matches!(agree(vec![a.clone(), b.clone(), cleo.member("Cleo")], 1), Err(PartiesError::OutOfRange(_))));
+    for threshold in [0, 3] {
+        assert!(matches!(agree(vec![a.clone(), b.clone()], threshold), Err(PartiesError::OutOfRange(_))));
+    }
+    assert!(matches!(agree(vec![a.clone(), ben.member("Ada")], 2), Err(PartiesError::MemberTwice { .. })));
+    assert!(matches!(agree(vec![a.clone(), ada.member("Ben")], 2), Err(PartiesError::MemberTwice { .. })));
+    assert!(matches!(agree(vec![a.clone(), ben.member("")], 2), Err(PartiesError::Text { .. })));
+    let alone = Context::preset("insecure_toy_256").unwrap();
+    let refused = Agreement::new(&alone, vec![a.clone(), b.clone()], 2, &[]);
+    assert!(matches!(refused, Err(PartiesError::OutOfRange(_))), "{refused:?}");
+    let text = agree(vec![a, b], 2).unwrap().to_json().to_owned();
+    for (from, to) in [
+        ("\"threshold\": 2", "\"threshold\": 9"),
+        ("\"windlass_agreement\": 1", "\"windlass_agreement\": 2"),
+        ("\"security_bits\": 40", "\"security_bits\": 0"),
+        ("\"seed\"", "\"sead\""),
+        ("\"name\": \"Ben\"", "\"name\": \"Ada\""),
+        ("\"decryptions\": 1024", "\"decryptions\": 1024, \"galois\": [[3, 99]]"),
+        ("\"decryptions\": 1024", "\"decryptions\": 1024, \"galois\": [[3, 2], [3, 2]]"),
+        ("\"decryptions\": 1024", "\"decryptions\": 1024, \"galois\": [[2, 2]]"),
+        ("\"decryptions\": 1024", "\"decryptions\": 1024, \"relinearisation\": 0"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        assert!(Agreement::<Exact>::from_json(&text.replace(from, to)).is_err(), "{to}");
+    }
+    for end in (0..text.len()).step_by(7) {
+        assert!(Agreement::<Exact>::from_json(&text[..end]).is_err());
+    }
+}
