@@ -150,7 +150,7 @@ impl<F: CollectiveFamily> Assembly<F> {
 
     /// The keys.
     ///
-    /// **Warning.** A share that is no share of a key is not seen here: nobody can tell it from one. The first
+    /// **Warning.** A share that is no share of a key is not seen here: no one can tell it from one without the secrets. The first
     /// decryption is refused then ([`windlass::Error::NotDecryptable`]), or gives numbers without meaning for keys that
     /// it did not use; try all keys once on values that are known.
     ///

@@ -58,7 +58,7 @@ impl Identity {
         Self { seed, signing, reading }
     }
 
-    /// The identity as text. **Secret**: whoever has it can speak and read as this party.
+    /// The identity as text. **Secret**: it lets its holder speak and read as this party.
     pub fn to_text(&self) -> Zeroizing<String> {
         Zeroizing::new(format!("{PREFIX}{}\n", hex(self.seed.as_slice())))
     }

@@ -1,4 +1,4 @@
-//! One party: its secret, what it sends, and what it takes part in.
+//! One party: its secret, its messages, and its part in decryptions.
 
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ impl<F: CollectiveFamily> Party<F> {
         Ok(party)
     }
 
-    /// Its own shares, which it sends to nobody.
+    /// Its own shares, which it keeps.
     fn take_own(&mut self) -> Result<()> {
         if let Some(name) = self.agreement.relinearisation() {
             self.first.1 = Some(KeySum::of(self.secret.first(name)?));
@@ -207,8 +207,8 @@ impl<F: CollectiveFamily> Party<F> {
     }
 
     /// This party's share of the decryption of a ciphertext, together with exactly these members (numbers, ascending).
-    /// With a reader it is encrypted for that member, who alone can read the values then; without, whoever has all
-    /// shares can.
+    /// With a reader it is encrypted for that member, who alone can read the values then. Without one, anyone who
+    /// collects all shares can.
     ///
     /// Every call counts as a decryption. Save the state before the message leaves.
     ///

@@ -1,5 +1,5 @@
 //! Whole sessions: making keys, computing, decrypting; messages that are late, doubled, changed, of another session; and
-//! parties that stop and go on.
+//! parties that stop and start again.
 
 use std::sync::Arc;
 
@@ -136,9 +136,9 @@ fn numbers_of_ckks_keep_the_precision_that_is_stated() {
     assert!(Agreement::<Exact>::from_json(text).is_err());
 }
 
-/// Messages in any order and more than once; parties that stop after each step and go on from their bytes.
+/// Messages in any order and more than once; parties that stop after each step and start again from their bytes.
 #[test]
-fn parties_stop_and_go_on() {
+fn parties_stop_and_start_again() {
     let context = exact(Scheme::Bgv, 3);
     let mut session = begin(&context, 3, 2, &[&Products]);
     let agreement = Agreement::<Exact>::from_json(session.agreement.to_json()).unwrap();

@@ -43,8 +43,8 @@ pub enum SecretDistribution {
         /// Number of nonzero coefficients.
         weight: u32,
     },
-    /// The sum of uniform ternary secrets, one for each party: the secret of a key that nobody holds alone. It is
-    /// as hard to find as one of them, for whoever holds the others.
+    /// The sum of uniform ternary secrets, one for each party: the secret of a key that no party holds alone. It is
+    /// as hard to find as one of them, for a party that holds all others.
     Collective {
         /// Number of parties.
         parties: u32,

@@ -1,4 +1,4 @@
-//! Keys that several parties make together, against the secret that nobody has.
+//! Keys that several parties make together, against the secret that no party has.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn rng(seed: u8) -> ChaCha20Rng {
 struct Setting {
     common: Common,
     shares: Vec<SecretShare>,
-    /// What nobody has.
+    /// What no party has.
     secret: SecretKey,
 }
 

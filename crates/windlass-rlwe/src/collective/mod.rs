@@ -1,6 +1,6 @@
 //! Keys that several parties hold together.
 //!
-//! Party i draws a uniform ternary secret s_i. The secret key is s = Σ s_i, and nobody ever has it. What the
+//! Party i draws a uniform ternary secret s_i. The secret key is s = Σ s_i, and no party ever has it. What the
 //! key pair needs is made of *shares*, one from each party, which are added up:
 //!
 //! | what | share of party i | sum |

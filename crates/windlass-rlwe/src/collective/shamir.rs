@@ -12,7 +12,7 @@ use crate::keys::SecretPoly;
 use crate::limits::Limits;
 
 /// What one party deals to another: the value at the other's number of a random polynomial of degree t − 1 whose value
-/// at 0 is the dealer's secret. **Secret**: it must reach that party and nobody else.
+/// at 0 is the dealer's secret. **Secret**: it must reach that party alone.
 pub struct DealtShare(SecretPoly<Eval>);
 
 impl std::fmt::Debug for DealtShare {

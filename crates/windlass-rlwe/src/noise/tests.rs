@@ -75,8 +75,8 @@ fn secrets_are_seldom_rejected() {
         let rejected = (0..600)
             .filter(|_| {
                 let s = match secret {
-                    SecretDistribution::Ternary => sample::ternary(shape.n(), &mut rng),
                     SecretDistribution::Sparse { weight } => sample::sparse(shape.n(), weight as usize, &mut rng),
+                    _ => sample::ternary(shape.n(), &mut rng),
                 };
                 canonical_norm(&shape, &s) > bound
             })

@@ -52,6 +52,7 @@ const LAYERS: [(&str, &[&str]); 18] = [
     ),
     ("windlass-retrieval", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
     ("windlass-scoring", &["windlass"]),
+    ("windlass-parties", &["windlass_ring", "windlass_rlwe", "windlass"]),
     ("windlass-features", &[]),
     ("windlass-secrets", &["windlass"]),
     ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_scoring", "windlass_secrets"]),

@@ -1,7 +1,7 @@
 //! Decryption by several parties, none of whom has the secret key.
 //!
 //! A ciphertext (c_0, c_1) has the phase c_0 + s·c_1. Party i gives s_i·c_1 + t·E_i, E_i noise that hides the error of
-//! the ciphertext, which depends on the secrets. Whoever has c_0 and all shares has the phase plus t·ΣE_i, and reads
+//! the ciphertext, which depends on the secrets. A reader with c_0 and all shares has the phase plus t·ΣE_i, and reads
 //! the message as from any other ciphertext.
 //!
 //! *How much noise.* Let e be the error that a share has to hide: a vector of integers with Σ|e_j| ≤ B. The

@@ -1,4 +1,4 @@
-//! Circuits under a key that nobody has, decrypted by all parties and by some.
+//! Circuits under a key that no party has, decrypted by all parties and by some.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn parties(context: &Arc<Context>, threshold: u32, elements: &[u64]) -> Parties 
 }
 
 impl Parties {
-    /// The key that nobody has.
+    /// The key that no party has.
     fn secret(&self) -> Arc<SecretKey> {
         let n = self.common.context().params().n();
         let sum = (0..n).map(|j| self.shares.iter().map(|share| share.expose_parts().0[j]).sum()).collect();
