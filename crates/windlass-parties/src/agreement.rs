@@ -87,10 +87,6 @@ const VERSION: u32 = 1;
 const MOST_BYTES: usize = 1 << 22;
 /// The longest name of a member.
 const MOST_NAME: usize = 100;
-/// Statistical security of decryptions, unless another is asked for.
-const SECURITY_BITS: u32 = 40;
-/// The number of decryptions, unless another is asked for.
-const DECRYPTIONS: u32 = 1 << 10;
 
 fn wrong(reason: impl ToString) -> PartiesError {
     PartiesError::Text { what: "agreement", reason: reason.to_string() }
@@ -129,8 +125,7 @@ impl<F: CollectiveFamily> Agreement<F> {
             KeyRequest { needed_by, ..all.and(one) }
         });
         let keys = names(&request, F::top_level(context))?;
-        let publication = Publication { security_bits: SECURITY_BITS, decryptions: DECRYPTIONS };
-        Self::build(context.clone(), members, threshold, keys, publication, seed)
+        Self::build(context.clone(), members, threshold, keys, Publication::default(), seed)
     }
 
     /// The same agreement with another statistical security and number of decryptions.

@@ -266,6 +266,7 @@ impl Asked<'_> {
                 .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, but must be below 2^32", given.0)))
         };
         Ok(ParamSpec {
+            parties: 1,
             scheme: scheme(py, self.scheme)?,
             p,
             r,

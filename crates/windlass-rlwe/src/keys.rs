@@ -219,6 +219,15 @@ impl PublicKey {
         (&self.seed, &self.b)
     }
 
+    /// (b·u, a·u + e) over some of the primes, u uniform ternary.
+    pub(crate) fn mask(&self, basis: &Basis, rng: &mut impl RngCore) -> [Poly<Eval>; 2] {
+        let ephemeral = sample::ternary(self.context.params().n(), rng);
+        let u = secret_eval(&self.context, basis, &ephemeral);
+        let [first, mut second] = [&self.b, &self.a].map(|half| half.restrict(basis).mul(&u.0));
+        second.add_assign(&error(&self.context, basis, rng).0);
+        [first, second]
+    }
+
     /// An encryption of zero at the top level: (b·u + e_0, a·u + e_1), u uniform ternary.
     pub fn encrypt_zero(&self, rng: &mut impl RngCore) -> [Poly<Eval>; 2] {
         let basis = self.b.basis();

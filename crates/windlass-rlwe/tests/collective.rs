@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::collective::{
-    Common, Flooding, KeyName, KeyShare, KeySum, SecretShare, Stage, ThresholdShare, deal,
+    Common, Flooding, Holder, KeyName, KeyShare, KeySum, SecretShare, Stage, ThresholdShare, deal,
 };
 use windlass_rlwe::switching::SwitchingKey;
 use windlass_rlwe::{
@@ -150,6 +150,10 @@ fn errors_of_keys_keep_their_bounds() {
     }
 }
 
+fn holder<'a>(setting: &'a Setting, share: &'a ThresholdShare, participants: &'a [u32]) -> Holder<'a> {
+    Holder::Some { common: &setting.common, share, participants }
+}
+
 /// A decryption by all parties, and one by every choice of t, gives the phase and the noise that was asked for.
 #[test]
 fn shares_of_a_decryption_add_up_to_the_phase() {
@@ -170,10 +174,9 @@ fn shares_of_a_decryption_add_up_to_the_phase() {
             };
             let noise = (Flooding { bits: 20 }, 257);
             let mut total = Poly::<Eval>::zero(ring, c1.basis());
-            setting
-                .shares
-                .iter()
-                .for_each(|share| total.add_assign(&share.decryption_share(&c1, noise, &mut rng).unwrap()));
+            setting.shares.iter().for_each(|share| {
+                total.add_assign(&Holder::All(share).decryption_share(&c1, noise, &mut rng).unwrap())
+            });
             assert!(within(total, parties));
             for threshold in 1..=parties.min(4) {
                 let dealt: Vec<_> = setting.shares.iter().map(|share| deal(share, threshold).unwrap()).collect();
@@ -192,16 +195,17 @@ fn shares_of_a_decryption_add_up_to_the_phase() {
                     let mut total = Poly::<Eval>::zero(ring, c1.basis());
                     for &party in &some {
                         let share = &own[party as usize - 1];
-                        total
-                            .add_assign(&share.decryption_share(&setting.common, &some, &c1, noise, &mut rng).unwrap());
+                        total.add_assign(
+                            &holder(&setting, share, &some).decryption_share(&c1, noise, &mut rng).unwrap(),
+                        );
                     }
                     assert!(within(total, threshold), "m = {m}, {some:?} of {parties}");
                 }
                 let twice = vec![1; threshold as usize];
-                let refused = own[0].decryption_share(&setting.common, &twice, &c1, noise, &mut rng);
+                let refused = holder(&setting, &own[0], &twice).decryption_share(&c1, noise, &mut rng);
                 assert!(threshold == 1 || matches!(refused, Err(RlweError::OutOfRange(_))));
                 let few: Vec<u32> = (1..threshold).collect();
-                assert!(own[0].decryption_share(&setting.common, &few, &c1, noise, &mut rng).is_err());
+                assert!(holder(&setting, &own[0], &few).decryption_share(&c1, noise, &mut rng).is_err());
             }
         }
     }
@@ -236,7 +240,8 @@ fn flooding_noise_is_uniform() {
     for bits in [0, 1, 30, 61, 62, 63, 100, 124] {
         let mut values: Vec<BigInt> = Vec::new();
         for _ in 0..40 {
-            let share = setting.shares[0].decryption_share(&zero, (Flooding { bits }, 1), &mut rng).unwrap();
+            let share =
+                Holder::All(&setting.shares[0]).decryption_share(&zero, (Flooding { bits }, 1), &mut rng).unwrap();
             values.extend(IntegerLift::new(ring, zero.basis()).centred(&share.into_coeff()));
         }
         let size = BigInt::from(1) << bits;
@@ -255,7 +260,7 @@ fn flooding_noise_is_uniform() {
         let odd = values.iter().filter(|x| x.bit(0)).count() as f64 / count;
         assert!((odd - 0.5).abs() < 0.04, "2^{bits}: {odd}");
     }
-    let refused = setting.shares[0].decryption_share(&zero, (Flooding { bits: 497 }, 1), &mut rng);
+    let refused = Holder::All(&setting.shares[0]).decryption_share(&zero, (Flooding { bits: 497 }, 1), &mut rng);
     assert!(matches!(refused, Err(RlweError::OutOfRange(_))));
 }
 

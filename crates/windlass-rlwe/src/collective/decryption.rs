@@ -8,7 +8,7 @@ use super::common::Common;
 use super::secret::SecretShare;
 use super::shamir::ThresholdShare;
 use crate::error::RlweError;
-use crate::keys::SecretPoly;
+use crate::keys::{PublicKey, SecretPoly};
 use crate::limits::Limits;
 
 /// Bits of a limb of flooding noise: a limb is a signed word.
@@ -52,62 +52,100 @@ impl Flooding {
     }
 }
 
-/// s·c_1 + multiplier·E.
-fn partial(
-    (common, secret): (&Common, SecretPoly<Eval>),
-    c1: &Poly<Eval>,
-    (flooding, multiplier): (Flooding, u64),
-    rng: &mut impl RngCore,
-) -> Result<Poly<Eval>, RlweError> {
-    Limits::at_most(Flooding::MOST_BITS).check("the bits of the noise of a share", flooding.bits)?;
-    let mut noise = flooding.sample(common, c1.basis(), rng);
-    noise.0.mul_scalar_assign(|q| q.reduce(multiplier));
-    let mut share = c1.mul(&secret.0);
-    share.add_assign(&noise.0);
-    Ok(share)
+/// What a party decrypts with.
+#[derive(Debug, Clone, Copy)]
+pub enum Holder<'a> {
+    /// Its own secret: all parties take part.
+    All(&'a SecretShare),
+    /// Its share of the collective secret, and the parties that take part.
+    Some {
+        /// What the parties agreed on.
+        common: &'a Common,
+        /// The share.
+        share: &'a ThresholdShare,
+        /// The numbers of those that take part: exactly as many as are needed, ascending.
+        participants: &'a [u32],
+    },
 }
 
-fn check_context(common: &Common, c1: &Poly<Eval>) -> Result<(), RlweError> {
-    if std::sync::Arc::ptr_eq(c1.ring(), common.context().ring()) {
-        return Ok(());
+impl Holder<'_> {
+    /// What the parties agreed on.
+    pub fn common(&self) -> &Common {
+        match self {
+            Self::All(secret) => secret.common(),
+            Self::Some { common, .. } => common,
+        }
     }
-    Err(RlweError::BadKey { what: "share of a decryption" })
-}
 
-impl SecretShare {
-    /// The share s_i·c_1 + multiplier·E of a decryption in which all parties take part.
+    /// How many parties take part.
+    pub fn participants(&self) -> usize {
+        match self {
+            Self::All(secret) => secret.common().parties() as usize,
+            Self::Some { participants, .. } => participants.len(),
+        }
+    }
+
+    /// The additive share of s over the primes of c_1.
+    ///
+    /// # Errors
+    /// As [`super::check_participants`]; [`RlweError::BadKey`] for a polynomial of another context.
+    fn secret(&self, c1: &Poly<Eval>) -> Result<SecretPoly<Eval>, RlweError> {
+        if !std::sync::Arc::ptr_eq(c1.ring(), self.common().context().ring()) {
+            return Err(RlweError::BadKey { what: "share of a decryption" });
+        }
+        match self {
+            Self::All(secret) => Ok(secret.restricted(c1.basis())),
+            Self::Some { share, participants, .. } => share.restricted(participants, c1.basis()),
+        }
+    }
+
+    /// The share s·c_1 + multiplier·E of a decryption, for this party's share of s: s_i, or λ_j·σ(j).
     ///
     /// **Warning.** The noise must be planned: what it has to hide is the error of the ciphertext.
     ///
     /// # Errors
-    /// [`RlweError::OutOfRange`] for the bits of the noise, [`RlweError::BadKey`] for a polynomial of another context.
+    /// [`RlweError::OutOfRange`] for the bits of the noise and as [`super::check_participants`];
+    /// [`RlweError::BadKey`] for a polynomial of another context.
     pub fn decryption_share(
         &self,
         c1: &Poly<Eval>,
-        noise: (Flooding, u64),
+        (flooding, multiplier): (Flooding, u64),
         rng: &mut impl RngCore,
     ) -> Result<Poly<Eval>, RlweError> {
-        check_context(self.common(), c1)?;
-        partial((self.common(), self.restricted(c1.basis())), c1, noise, rng)
+        Limits::at_most(Flooding::MOST_BITS).check("the bits of the noise of a share", flooding.bits)?;
+        let secret = self.secret(c1)?;
+        let mut noise = flooding.sample(self.common(), c1.basis(), rng);
+        noise.0.mul_scalar_assign(|q| q.reduce(multiplier));
+        let mut share = c1.mul(&secret.0);
+        share.add_assign(&noise.0);
+        Ok(share)
     }
-}
 
-impl ThresholdShare {
-    /// The share λ_j·σ(j)·c_1 + multiplier·E of a decryption in which exactly these parties take part.
+    /// The share of a switch to the key of someone outside, (s·c_1 + multiplier·(b·u + E), multiplier·(a·u + e)) for the
+    /// public key (b, a), u uniform ternary: added up with c_0 they are an encryption of the same message under that key.
     ///
-    /// **Warning.** As [`SecretShare::decryption_share`].
+    /// **Warning.** As [`Self::decryption_share`].
     ///
     /// # Errors
-    /// As there; as [`super::check_participants`].
-    pub fn decryption_share(
+    /// As there; [`RlweError::BadKey`] for a public key of another context.
+    pub fn switching_share(
         &self,
-        common: &Common,
-        participants: &[u32],
         c1: &Poly<Eval>,
-        noise: (Flooding, u64),
+        target: &PublicKey,
+        (flooding, multiplier): (Flooding, u64),
         rng: &mut impl RngCore,
-    ) -> Result<Poly<Eval>, RlweError> {
-        check_context(common, c1)?;
-        partial((common, self.restricted(participants, c1.basis())?), c1, noise, rng)
+    ) -> Result<[Poly<Eval>; 2], RlweError> {
+        let context = self.common().context();
+        if !std::sync::Arc::ptr_eq(target.context(), context) {
+            return Err(RlweError::BadKey { what: "public key" });
+        }
+        let mut first = self.decryption_share(c1, (flooding, multiplier), rng)?;
+        // The flooding noise is more than the error of the first half.
+        let [masked, mut second] = target.mask(c1.basis(), rng);
+        let mut masked = SecretPoly(masked);
+        masked.0.mul_scalar_assign(|q| q.reduce(multiplier));
+        second.mul_scalar_assign(|q| q.reduce(multiplier));
+        first.add_assign(&masked.0);
+        Ok([first, second])
     }
 }

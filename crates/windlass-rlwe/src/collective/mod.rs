@@ -10,6 +10,7 @@
 //! | relinearisation, round 1 | −a_k·u_i + P·g_k·s_i + e_i and a_k·s_i + e'_i | h_0 = −a·u + P·g·s + e and h_1 = a·s + e' |
 //! | relinearisation, round 2 | s_i·(h_0 − a') + u_i·h_1 + e''_i | −a'·s + P·g·s² + (s·e + u·e' + e'') |
 //! | decryption of (c_0, c_1) | s_i·c_1 + t·E_i | c_1·s + t·E |
+//! | a switch to another public key (b, a) | (s_i·c_1 + t·(b·u_i + E_i), t·(a·u_i + e_i)) | with c_0 an encryption under that key |
 //!
 //! The polynomials a and a' are expanded from a seed that the parties agree on ([`Common`]): so the keys have the
 //! form of those of one party, on disk as well. Keys of bootstrapping and of key switches between two secrets are
@@ -37,7 +38,7 @@ mod secret;
 mod shamir;
 
 pub use common::{Common, KeyName};
-pub use decryption::Flooding;
+pub use decryption::{Flooding, Holder};
 pub use keys::{KeyShare, KeySum, Stage};
 pub use secret::SecretShare;
 pub use shamir::{DealtShare, ThresholdShare, check_participants, deal};

@@ -333,14 +333,23 @@ mod tests {
         }
         refused(&with(3, &format!("{weight}{special}")));
         refused(&with(4, &both));
+        // The fifth is for several parties.
+        let parties = r#""parties": 3, "#;
+        for (version, said) in [(1, parties), (4, parties), (5, "")] {
+            refused(&with(version, said));
+        }
+        refused(&with(5, r#""parties": 3, "secret_weight": 3, "#));
+        let three = Params::from_json(&with(5, parties)).unwrap();
+        assert_eq!(three.id(), Params::preset("demo", Scheme::Bgv).unwrap().with_parties(3).unwrap().id());
+        assert_eq!(Params::from_json(&three.to_json()).unwrap().id(), three.id());
         let accepted = [(1, ""), (2, weight), (3, &both)].map(|(version, said)| with(version, said));
         let read = accepted.map(|text| Params::from_json(&text).unwrap().ephemeral());
         assert_eq!(read, [None, Some(Ephemeral::by_special_primes(30)), Some(Ephemeral::in_digits(30))]);
         refused(&good.replace("\"digits\"", "\"extra\": 1, \"digits\""));
         refused(&good.replace("65537", "65536"));
         assert_eq!(
-            refused(&with(5, &both)),
-            WireError::UnsupportedVersion { found: 5, supported: 4 }.into(),
+            refused(&with(6, &both)),
+            WireError::UnsupportedVersion { found: 6, supported: 5 }.into(),
             "a newer Windlass has more to say"
         );
         // Fewer coefficients under the same modulus: not secure any more, whatever the file says.

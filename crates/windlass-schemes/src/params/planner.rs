@@ -9,7 +9,7 @@ use super::reach::Reach;
 use super::set::Params;
 use super::spec::ParamSpec;
 use crate::error::{Error, Result};
-use crate::schemes::best_product;
+use crate::schemes::{Publication, best_product};
 
 /// Longest chain that is tried.
 const MAX_CHAIN: usize = 60;
@@ -112,7 +112,7 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
     for count in 1..=MAX_CHAIN {
         for digits in [1, 2, 3, 4, 6, 8].into_iter().filter(|&digits| digits <= count) {
             for bits in PRIME_SIZES {
-                let chain = Chain::new(count, bits, digits);
+                let chain = Chain::new(count, bits, (digits, spec.parties));
                 // Primes fall short of their size by little: chains far above the budget need not
                 // be built, nor hopeless ones.
                 if chain.bits() as f64 > budget + 4.0 || ((count as u32 * bits) as f64) < least {
@@ -150,8 +150,10 @@ struct Chain {
 }
 
 impl Chain {
-    fn new(count: usize, bits: u32, digits: usize) -> Self {
-        let digit_bits = count.div_ceil(digits) as u32 * bits + 8;
+    fn new(count: usize, bits: u32, (digits, parties): (usize, u32)) -> Self {
+        // The errors of a relinearisation key of several parties are products with secrets.
+        let room = if parties == 1 { 8 } else { 20 };
+        let digit_bits = count.div_ceil(digits) as u32 * bits + room;
         let special = digit_bits.div_ceil(50);
         Self { count, bits, digits, special, special_bits: digit_bits.div_ceil(special).clamp(25, 50) }
     }
@@ -174,7 +176,10 @@ impl Chain {
             spare_prime_bits: Vec::new(),
             special_prime_bits: vec![self.special_bits; self.special as usize],
             digits: self.digits,
-            secret: SecretDistribution::Ternary,
+            secret: match spec.parties {
+                1 => SecretDistribution::Ternary,
+                parties => SecretDistribution::Collective { parties },
+            },
             assurance: Assurance::Secure,
         };
         let name = format!("planned_m{m}_p{}_r{}_{}x{}_d{}", spec.p, spec.r, self.count, self.bits, self.digits);
@@ -206,6 +211,10 @@ fn shortfall(spec: &ParamSpec, params: &Params) -> Option<String> {
         (level, bound) = next;
     }
     let log2_q = rlwe.log2_q(level);
-    let enough = noise.decryptable(log2_q, bound) && noise.capacity(log2_q, bound) >= spec.capacity;
+    let together = match spec.parties {
+        1 => 0.0,
+        parties => Publication::default().capacity(rlwe.n(), parties),
+    };
+    let enough = noise.decryptable(log2_q, bound) && noise.capacity(log2_q, bound) >= spec.capacity.max(together);
     if enough { None } else { scarce() }
 }

@@ -37,6 +37,9 @@ pub struct ParamSpec {
     pub security: f64,
     /// The maximum size of one switching key in memory, in bytes.
     pub max_switching_key_bytes: Option<u64>,
+    /// How many parties hold the key together; 1 for a key of one party. The set then has room for decryptions with
+    /// the noise of [`crate::schemes::Publication::default`].
+    pub parties: u32,
 }
 
 impl Default for ParamSpec {
@@ -53,6 +56,7 @@ impl Default for ParamSpec {
             capacity: 0.0,
             security: 128.0,
             max_switching_key_bytes: None,
+            parties: 1,
         }
     }
 }
@@ -96,6 +100,7 @@ impl ParamSpec {
             return Err(Limits::only("a prime").refuse("plaintext prime p", self.p).into());
         }
         PrimePower::new(self.p, self.r)?;
+        Limits::between(1, RlweParams::MAX_PARTIES).check("the number of parties", self.parties)?;
         if !self.capacity.is_finite() {
             return Err(Limits::only("a finite number of bits").refuse("capacity", self.capacity).into());
         }

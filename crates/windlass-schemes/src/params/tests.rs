@@ -46,6 +46,14 @@ fn slots_and_rings_are_as_asked() {
     for p in [0, 1, 6, 65535] {
         assert!(matches!(Params::plan(&ParamSpec { p, ..ParamSpec::default() }), Err(Error::OutOfRange { .. })), "{p}");
     }
+    // A key of several parties takes more bits, and decryptions have room for their noise.
+    let together = |parties| Params::plan(&ParamSpec { parties, depth: 2, ..ParamSpec::default() }).unwrap();
+    let (one, five) = (together(1), together(5));
+    assert_eq!(five.spec().secret, SecretDistribution::Collective { parties: 5 });
+    assert!(five.rlwe().log2_q(five.top_level()) > one.rlwe().log2_q(one.top_level()) + 60.0);
+    for parties in [0, 257] {
+        assert!(matches!(Params::plan(&ParamSpec { parties, ..ParamSpec::default() }), Err(Error::OutOfRange(_))));
+    }
     let weak = ParamSpec { security: 80.0, ..ParamSpec::default() };
     assert!(matches!(Params::plan(&weak), Err(Error::OutOfRange { .. })));
 }

@@ -13,7 +13,21 @@ pub struct Publication {
     pub decryptions: u32,
 }
 
+impl Default for Publication {
+    /// 40 bits for 1024 decryptions.
+    fn default() -> Self {
+        Self { security_bits: 40, decryptions: 1 << 10 }
+    }
+}
+
 impl Publication {
+    /// Bits of capacity that a ciphertext needs to be decrypted by so many parties: for noise of
+    /// 2·decryptions·n·2^κ times the error in each share, and [`super::collective::SEEN_BITS`].
+    pub(crate) fn capacity(self, n: usize, parties: u32) -> f64 {
+        let noise = f64::from(self.security_bits) + f64::from(self.decryptions).log2() + 1.0;
+        noise + (n as f64 * f64::from(parties)).log2() + super::collective::SEEN_BITS + 0.1
+    }
+
     /// # Errors
     /// [`crate::Error::OutOfRange`] for κ outside 1..=128 or no decryptions.
     pub(crate) fn check(self) -> Result<()> {

@@ -321,6 +321,19 @@ impl Ciphertext {
         self.info.own.add(key, of(2 * self.slots()) / scale);
     }
 
+    /// The same ciphertext with the masks of so many public-key encryptions on top.
+    pub(crate) fn with_masks(self, count: u32) -> Self {
+        let (errors, scale) = (self.context.errors(), self.scale());
+        let of = |coefficients| f64::from(count).sqrt() * errors.fresh_public(coefficients) / scale;
+        let noise = [of(2 * self.slots()), of(self.context.spec().n)];
+        self.with_noise(noise)
+    }
+
+    /// The same message under another key.
+    pub(crate) fn under_key(&self, key: KeyId, parts: [Poly<Eval>; 2]) -> Self {
+        Self { key, ..self.with_parts(parts.into(), self.info.clone()) }
+    }
+
     /// The same ciphertext with noise of these deviations on top, of its own slots and of all of the ring.
     pub(crate) fn with_noise(mut self, [own, whole]: [f64; 2]) -> Self {
         self.info.deviation += whole;

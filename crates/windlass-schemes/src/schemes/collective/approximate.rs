@@ -8,7 +8,7 @@ use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::Limits;
 use windlass_rlwe::collective::Flooding;
 
-use super::{Holder, needed};
+use super::{Holder, check_holder, needed};
 use crate::error::{Error, Result};
 use crate::schemes::Publication;
 use crate::schemes::ckks::{Ciphertext, CkksContext, open_phase};
@@ -111,8 +111,9 @@ impl ApproximateDecryption {
     /// # Errors
     /// [`Error::Rlwe`] for parties that are not those of the plan, or a secret of another context.
     pub fn share(&self, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>> {
-        holder.check(self.ciphertext.key_id(), self.parties)?;
-        holder.share(&self.ciphertext.parts()[1].restrict(&self.basis), (self.flooding, 1), rng)
+        check_holder(holder, self.ciphertext.key_id(), self.parties)?;
+        let c1 = self.ciphertext.parts()[1].restrict(&self.basis);
+        Ok(holder.decryption_share(&c1, (self.flooding, 1), rng)?)
     }
 
     /// The values, from the shares of all parties that take part.

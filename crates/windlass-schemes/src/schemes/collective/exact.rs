@@ -6,9 +6,9 @@ use rand_core::RngCore;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::collective::Flooding;
-use windlass_rlwe::{Bound, Context, EvaluationKeys, Limits, noise};
+use windlass_rlwe::{Bound, Context, EvaluationKeys, Limits, NoiseModel, noise};
 
-use super::{Holder, log2_difference, needed};
+use super::{Holder, SEEN_BITS, check_holder, log2_difference, needed};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::schemes::client::read;
@@ -29,16 +29,6 @@ pub struct ExactDecryption {
     parties: u32,
 }
 
-/// Bits of the modulus that no decryption fills. A phase that does not belong to the ciphertext is uniform: each of its
-/// n coefficients looks right with a probability of 2^−4, so that a wrong share is seen.
-const SEEN_BITS: f64 = 4.0;
-
-/// What decryptions of one ciphertext need and have room for at a level.
-struct AtLevel {
-    needed: f64,
-    room: f64,
-}
-
 /// log2 of the sum of the absolute values of the coefficients of e, ε = factor·m + t·e with m centred.
 ///
 /// Coefficients of e are at most C_m·‖ε‖/t + 1/2, so that n of them are at most n·(C_m·‖ε‖/t + 1/2). Where m is a power
@@ -55,6 +45,54 @@ fn error_bits(context: &Context, (t, noise): (u64, Bound)) -> f64 {
     by_coefficient.bits().min(by_norm.bits())
 }
 
+/// A ciphertext at the level of shares, and their noise.
+pub(super) struct Chosen {
+    pub ciphertext: Ciphertext,
+    pub flooding: Flooding,
+    pub needed_bits: f64,
+}
+
+/// The lowest level that has room for noise enough, and the most noise that it has room for.
+///
+/// `bound(‖ε‖, model)` is what the result has beside the noise of shares, as a canonical norm; `spread(t, model)` is by
+/// how much noise of 2^w makes its coefficients larger, divided by 2^w.
+pub(super) fn choose(
+    context: &Arc<Context>,
+    (scheme, slot_ring): (Scheme, &Arc<SlotRing>),
+    ciphertext: &Ciphertext,
+    (publication, parties): (Publication, u32),
+    bound: impl Fn(Bound, &NoiseModel) -> Bound,
+    spread: impl Fn(u64, &NoiseModel) -> Bound,
+) -> Result<Chosen> {
+    publication.check()?;
+    Limits::at_least(1).check("the number of parties that decrypt", parties)?;
+    let key = ciphertext.key_id();
+    ciphertext.check("decrypt with several parties", context, Some(key), scheme, slot_ring)?;
+    let rules = NoiseRules::new(context.params(), slot_ring.prime(), slot_ring.modulus().exponent());
+    let (t, model) = (rules.modulus(ciphertext.exponent()), rules.model(ciphertext.exponent()));
+    let spread = spread(t, model).bits();
+    // The bits that a level needs and has room for: C_m·bound + spread·2^w ≤ Q/2, less the bits that nothing fills.
+    let at = |level: usize| {
+        let lowered: Metadata = rules.switched(&ciphertext.metadata(), level, 2);
+        let needed = needed(publication, error_bits(context, (t, lowered.noise))).ceil().max(0.0);
+        let half = context.log2_modulus(level) - 1.0;
+        let used = half - rules.capacity_at(level, bound(lowered.noise, model));
+        let room = log2_difference(half - SEEN_BITS, used).map_or(f64::NEG_INFINITY, |bits| bits - spread);
+        (needed, room.floor())
+    };
+    let all: Vec<(f64, f64)> = (1..=ciphertext.level()).map(at).collect();
+    let Some(index) = all.iter().position(|(needed, room)| room >= needed) else {
+        let best = all.iter().max_by(|a, b| (a.1 - a.0).total_cmp(&(b.1 - b.0)));
+        let (needed_bits, left_bits) = best.map_or((0.0, 0.0), |(needed, room)| (*needed, room.max(0.0)));
+        let operation = "the noise of a decryption by several parties";
+        return Err(Error::CapacityExhausted { operation, needed_bits, left_bits });
+    };
+    let (needed_bits, room) = all[index];
+    let keys = Arc::new(EvaluationKeys::of_pair(context, key));
+    let ciphertext = Engine::new(scheme, slot_ring, keys)?.switched(ciphertext, index + 1).into_owned();
+    Ok(Chosen { ciphertext, flooding: Flooding { bits: (room as u32).min(Flooding::MOST_BITS) }, needed_bits })
+}
+
 impl ExactDecryption {
     /// The decryption of a ciphertext by so many parties.
     ///
@@ -69,37 +107,13 @@ impl ExactDecryption {
         ciphertext: &Ciphertext,
         (publication, parties): (Publication, u32),
     ) -> Result<Self> {
-        publication.check()?;
-        Limits::at_least(1).check("the number of parties that decrypt", parties)?;
-        let key = ciphertext.key_id();
-        ciphertext.check("decrypt with several parties", context, Some(key), scheme, slot_ring)?;
-        let rules = NoiseRules::new(context.params(), slot_ring.prime(), slot_ring.modulus().exponent());
-        let t = rules.modulus(ciphertext.exponent());
-        let at = |level: usize| {
-            let lowered: Metadata = rules.switched(&ciphertext.metadata(), level, 2);
-            let needed = needed(publication, error_bits(context, (t, lowered.noise))).ceil().max(0.0);
-            // C_m·‖ε‖ + t·parties·2^w ≤ Q/2, less the bits that nothing fills.
-            let half = context.log2_modulus(level) - 1.0 - SEEN_BITS;
-            let used = context.log2_modulus(level) - 1.0 - rules.capacity_at(level, lowered.noise);
-            let room = log2_difference(half, used)
-                .map_or(f64::NEG_INFINITY, |bits| bits - (t as f64 * f64::from(parties)).log2());
-            AtLevel { needed, room: room.floor() }
-        };
-        let all: Vec<AtLevel> = (1..=ciphertext.level()).map(at).collect();
-        let Some(index) = all.iter().position(|at| at.room >= at.needed) else {
-            let best = all.iter().max_by(|a, b| (a.room - a.needed).total_cmp(&(b.room - b.needed)));
-            let (needed_bits, left_bits) = best.map_or((0.0, 0.0), |at| (at.needed, at.room.max(0.0)));
-            return Err(Error::CapacityExhausted {
-                operation: "the noise of a decryption by several parties",
-                needed_bits,
-                left_bits,
-            });
-        };
-        let keys = Arc::new(EvaluationKeys::of_pair(context, key));
-        let engine = Engine::new(scheme, slot_ring, keys)?;
-        let ciphertext = engine.switched(ciphertext, index + 1).into_owned();
-        let bits = (all[index].room as u32).min(Flooding::MOST_BITS);
-        Ok(Self { ciphertext, flooding: Flooding { bits }, needed_bits: all[index].needed, parties })
+        let bound = |noise: Bound, _: &NoiseModel| noise;
+        let chosen = choose(context, (scheme, slot_ring), ciphertext, (publication, parties), bound, |t, _| {
+            // Coefficient by coefficient, at most 2^w from each party.
+            Bound::of(t as f64 * f64::from(parties))
+        })?;
+        let Chosen { ciphertext, flooding, needed_bits } = chosen;
+        Ok(Self { ciphertext, flooding, needed_bits, parties })
     }
 
     /// The ciphertext at the level of the shares.
@@ -133,10 +147,10 @@ impl ExactDecryption {
     /// # Errors
     /// [`Error::Rlwe`] for parties that are not those of the plan, or a secret of another context.
     pub fn share(&self, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>> {
-        holder.check(self.ciphertext.key_id(), self.parties)?;
+        check_holder(holder, self.ciphertext.key_id(), self.parties)?;
         // In the form of BFV, ε is t times the phase.
         let multiplier = if self.ciphertext.scheme() == Scheme::Bgv { self.t() } else { 1 };
-        holder.share(&self.ciphertext.parts()[1], (self.flooding, multiplier), rng)
+        Ok(holder.decryption_share(&self.ciphertext.parts()[1], (self.flooding, multiplier), rng)?)
     }
 
     /// The message, from the shares of all parties that take part.

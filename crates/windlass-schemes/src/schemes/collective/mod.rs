@@ -16,60 +16,34 @@
 
 mod approximate;
 mod exact;
+mod switch;
 
 #[cfg(test)]
 mod tests;
 
-use rand_core::RngCore;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::collective::{Common, Flooding, SecretShare, ThresholdShare};
+
 use windlass_rlwe::{KeyId, Limits, check_same_keys};
 
 use crate::error::{Error, Result};
 
 pub use approximate::{ApproximateDecryption, Opened};
 pub use exact::ExactDecryption;
+pub use switch::{ApproximateSwitch, ExactSwitch, SwitchingShare};
+pub use windlass_rlwe::collective::Holder;
 
-/// What a party decrypts with.
-#[derive(Debug, Clone, Copy)]
-pub enum Holder<'a> {
-    /// Its own secret: all parties take part.
-    All(&'a SecretShare),
-    /// Its share of the collective secret, and the parties that take part.
-    Some {
-        /// What the parties agreed on.
-        common: &'a Common,
-        /// The share.
-        share: &'a ThresholdShare,
-        /// The numbers of those that take part: exactly as many as are needed, ascending.
-        participants: &'a [u32],
-    },
-}
+/// Bits of the modulus that no decryption fills. A phase that does not belong to the ciphertext is uniform: each of its
+/// n coefficients looks right with a probability of 2^−4, so that a wrong share is seen.
+pub(crate) const SEEN_BITS: f64 = 4.0;
 
-impl Holder<'_> {
-    /// s·c_1 + multiplier·E for its part of s.
-    fn share(&self, c1: &Poly<Eval>, noise: (Flooding, u64), rng: &mut impl RngCore) -> Result<Poly<Eval>> {
-        Ok(match self {
-            Self::All(secret) => secret.decryption_share(c1, noise, rng)?,
-            Self::Some { common, share, participants } => {
-                share.decryption_share(common, participants, c1, noise, rng)?
-            }
-        })
-    }
-}
-
-impl Holder<'_> {
-    /// # Errors
-    /// [`Error::OtherKeyPair`] for another key pair, [`Error::OutOfRange`] for another number of parties.
-    fn check(&self, key: KeyId, parties: u32) -> Result<()> {
-        let (common, taking_part) = match self {
-            Self::All(secret) => (secret.common(), secret.common().parties() as usize),
-            Self::Some { common, participants, .. } => (*common, participants.len()),
-        };
-        check_same_keys("decrypt with several parties", common.key_id(), key)?;
-        let wanted = parties as usize;
-        Ok(Limits::between(wanted, wanted).check("the number of parties that take part", taking_part)?)
-    }
+/// Refuses a party of another key pair, and another number of parties.
+///
+/// # Errors
+/// [`Error::OtherKeyPair`], [`Error::OutOfRange`].
+fn check_holder(holder: &Holder<'_>, key: KeyId, parties: u32) -> Result<()> {
+    check_same_keys("decrypt with several parties", holder.common().key_id(), key)?;
+    let wanted = parties as usize;
+    Ok(Limits::between(wanted, wanted).check("the number of parties that take part", holder.participants())?)
 }
 
 /// c_0 and the shares of all parties, added up.

@@ -11,7 +11,7 @@ use windlass_rlwe::collective::{Common, KeyName, KeySum, SecretShare, ThresholdS
 use windlass_rlwe::{Assurance, Context, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
 use zeroize::Zeroizing;
 
-use super::{ApproximateDecryption, ExactDecryption, Holder};
+use super::{ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, SwitchingShare};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::params::Params;
@@ -73,11 +73,7 @@ impl Parties {
     }
 
     /// The shares of all parties, or of some.
-    fn decrypt(
-        &self,
-        participants: Option<&[u32]>,
-        share: impl Fn(&Holder<'_>) -> Result<Poly<Eval>>,
-    ) -> Result<Vec<Poly<Eval>>> {
+    fn decrypt<T>(&self, participants: Option<&[u32]>, share: impl Fn(&Holder<'_>) -> Result<T>) -> Result<Vec<T>> {
         let Some(participants) = participants else {
             return self.shares.iter().map(|secret| share(&Holder::All(secret))).collect();
         };
@@ -287,4 +283,53 @@ fn circuits_of_ckks() {
     let a = encryptor.encrypt(&[Complex64::ONE; 8], &mut rng(2)).unwrap();
     let refused = ApproximateDecryption::plan(&context, &a, (PUBLICATION, 2));
     assert!(matches!(refused, Err(Error::PrecisionExhausted { .. })), "{refused:?}");
+}
+
+/// Someone outside, with a key pair of the same parameters, reads what the parties switch to it, and computes with it.
+#[test]
+fn a_key_outside_reads_alone() {
+    for (m, scheme, modulus) in [(64, Scheme::Bgv, (257, 1)), (105, Scheme::Bfv, (2, 3))] {
+        let setting = exact_setting(&exact(m, scheme, modulus, 3, 7), 2);
+        let secret = Arc::new(SecretKey::generate(&setting.context, &mut rng(20)));
+        let public = Arc::new(PublicKey::generate(&secret, &mut rng(21)));
+        let outside = Decryptor::new(scheme, &setting.slots, Arc::clone(&secret));
+        let values: Vec<u64> = (0..setting.slots.slots() as u64).map(|j| (j * j + 3) % modulus.0).collect();
+        let ct = setting.encrypt(&values);
+        for participants in [None, Some(&[1, 3][..])] {
+            let count = participants.map_or(3, |some| some.len() as u32);
+            let slots = (scheme, &setting.slots);
+            let plan = ExactSwitch::plan(&setting.context, slots, &ct, (PUBLICATION, count), &public).unwrap();
+            let shares: Vec<SwitchingShare> =
+                setting.parties.decrypt(participants, |holder| plan.share(holder, &mut rng(9))).unwrap();
+            let switched = plan.finish(&shares).unwrap();
+            assert_eq!(outside.decrypt(&switched).unwrap().to_integers().unwrap(), values, "m = {m}, {scheme}");
+            let noise = outside.exact_noise_leaks_the_secret_key(&switched).unwrap();
+            assert!(noise <= switched.log2_noise() + 3.0, "2^{noise}, stated 2^{}", switched.log2_noise());
+            // The noise of the shares is there, and the parties' own key does not read.
+            let before = setting.noise_bits(plan.ciphertext());
+            assert!(noise - before >= 40.0 + 10.0 - 1.0, "2^{noise} above 2^{before}");
+            let own = Decryptor::new(scheme, &setting.slots, setting.parties.secret());
+            assert!(matches!(own.decrypt(&switched), Err(Error::OtherKeyPair(_))));
+            let few = plan.finish(&shares[1..]);
+            assert!(matches!(few, Err(Error::OutOfRange(_))));
+            let wrong = plan.finish(&vec![shares[0].clone(); count as usize]).unwrap();
+            assert!(matches!(outside.decrypt(&wrong), Err(Error::NotDecryptable { .. })));
+        }
+    }
+    let context = approximate(95, 2);
+    let parties = parties(context.rlwe(), 2, &[5]);
+    let encryptor = ckks::Encryptor::new(&context, Arc::clone(&parties.public)).unwrap();
+    let secret = Arc::new(SecretKey::generate(context.rlwe(), &mut rng(20)));
+    let public = Arc::new(PublicKey::generate(&secret, &mut rng(21)));
+    let outside = ckks::Decryptor::new(&context, secret).unwrap();
+    let values: Vec<Complex64> = (0..8).map(|j| Complex64::new(0.1 * j as f64, 0.3)).collect();
+    let wide: Vec<WideComplex> = values.iter().map(|&z| z.into()).collect();
+    let ct = encryptor.encrypt_wide(&wide, 1.0, &mut rng(2)).unwrap();
+    let plan = ApproximateSwitch::plan(&context, &ct, (PUBLICATION, 2), &public).unwrap();
+    let shares = parties.decrypt(None, |holder| plan.share(holder, &mut rng(4))).unwrap();
+    let switched = plan.finish(&shares).unwrap();
+    let read = outside.decrypt(&switched).unwrap();
+    let error = read.iter().zip(&values).map(|(x, y)| (x - y).norm()).fold(0.0, f64::max);
+    assert!(error < switched.error_bound() && -error.log2() > switched.precision_bits() - 1.0);
+    assert!(ct.precision_bits() - switched.precision_bits() > 50.0);
 }

@@ -204,6 +204,11 @@ impl Ciphertext {
         ct
     }
 
+    /// The same message under another key.
+    pub(crate) fn under_key(&self, key: KeyId, parts: [Poly<Eval>; 2], noise: Bound) -> Self {
+        Self { key, noise, ..self.with_parts(parts.into()) }
+    }
+
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>) -> Self {
         Self {
             context: Arc::clone(&self.context),

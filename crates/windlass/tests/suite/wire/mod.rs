@@ -8,6 +8,7 @@ mod exact;
 mod key_pairs;
 mod lists;
 mod parameters;
+mod parties;
 mod passes;
 mod prepared;
 mod ready_keys;
