@@ -1,12 +1,16 @@
 //! What the protocols need of a family of schemes.
 
+use std::sync::Arc;
+
 use rand_core::RngCore;
-use windlass::schemes::collective::{ApproximateDecryption, ExactDecryption, Holder, Opened};
+use windlass::schemes::collective::{
+    ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, Opened, SwitchingShare,
+};
 use windlass::schemes::{Ciphertext, Publication, ckks};
 use windlass::wire::{ApproximateContext, FileContext, Wire, WireContext};
 use windlass::{Approximate, Context, Exact, Plaintext, Result};
 use windlass_ring::{Basis, Eval, Poly};
-use windlass_rlwe::KeyId;
+use windlass_rlwe::{KeyId, PublicKey};
 
 mod sealed {
     pub trait Sealed {}
@@ -22,6 +26,8 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     type Ciphertext: Wire<Self::Files> + Clone;
     /// The plan of one decryption.
     type Decryption: Send + Sync;
+    /// The plan of one switch to the key of someone outside.
+    type Switch: Send + Sync;
     /// What a decryption gives: an element of the plaintext ring, or numbers with their precision.
     type Opened;
 
@@ -50,12 +56,25 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     fn share(decryption: &Self::Decryption, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>>;
     #[doc(hidden)]
     fn open(context: &Context<Self>, decryption: &Self::Decryption, shares: &[Poly<Eval>]) -> Result<Self::Opened>;
+    /// The plan of a switch to another key, and the primes of its shares.
+    #[doc(hidden)]
+    fn plan_switch(
+        context: &Context<Self>,
+        ciphertext: &Self::Ciphertext,
+        publication: (Publication, u32),
+        target: &Arc<PublicKey>,
+    ) -> Result<(Self::Switch, Basis)>;
+    #[doc(hidden)]
+    fn switching_share(switch: &Self::Switch, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<SwitchingShare>;
+    #[doc(hidden)]
+    fn finish_switch(switch: &Self::Switch, shares: &[SwitchingShare]) -> Result<Self::Ciphertext>;
 }
 
 impl CollectiveFamily for Exact {
     type Files = WireContext;
     type Ciphertext = Ciphertext;
     type Decryption = ExactDecryption;
+    type Switch = ExactSwitch;
     type Opened = Plaintext;
 
     fn from_json(text: &str) -> Result<Context> {
@@ -93,12 +112,33 @@ impl CollectiveFamily for Exact {
     fn open(context: &Context, decryption: &ExactDecryption, shares: &[Poly<Eval>]) -> Result<Plaintext> {
         decryption.open(context.slot_ring(), shares)
     }
+
+    fn plan_switch(
+        context: &Context,
+        ciphertext: &Ciphertext,
+        publication: (Publication, u32),
+        target: &Arc<PublicKey>,
+    ) -> Result<(ExactSwitch, Basis)> {
+        let slots = (context.scheme(), context.slot_ring());
+        let switch = ExactSwitch::plan(context.rlwe(), slots, ciphertext, publication, target)?;
+        let basis = switch.ciphertext().parts()[0].basis().clone();
+        Ok((switch, basis))
+    }
+
+    fn switching_share(switch: &ExactSwitch, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<SwitchingShare> {
+        switch.share(holder, rng)
+    }
+
+    fn finish_switch(switch: &ExactSwitch, shares: &[SwitchingShare]) -> Result<Ciphertext> {
+        switch.finish(shares)
+    }
 }
 
 impl CollectiveFamily for Approximate {
     type Files = ApproximateContext;
     type Ciphertext = ckks::Ciphertext;
     type Decryption = ApproximateDecryption;
+    type Switch = ApproximateSwitch;
     type Opened = Opened;
 
     fn from_json(text: &str) -> Result<Context<Self>> {
@@ -139,5 +179,28 @@ impl CollectiveFamily for Approximate {
 
     fn open(_: &Context<Self>, decryption: &ApproximateDecryption, shares: &[Poly<Eval>]) -> Result<Opened> {
         decryption.open(shares)
+    }
+
+    fn plan_switch(
+        context: &Context<Self>,
+        ciphertext: &ckks::Ciphertext,
+        publication: (Publication, u32),
+        target: &Arc<PublicKey>,
+    ) -> Result<(ApproximateSwitch, Basis)> {
+        let switch = ApproximateSwitch::plan(context.ckks(), ciphertext, publication, target)?;
+        let basis = switch.ciphertext().parts()[0].basis().clone();
+        Ok((switch, basis))
+    }
+
+    fn switching_share(
+        switch: &ApproximateSwitch,
+        holder: &Holder<'_>,
+        rng: &mut impl RngCore,
+    ) -> Result<SwitchingShare> {
+        switch.share(holder, rng)
+    }
+
+    fn finish_switch(switch: &ApproximateSwitch, shares: &[SwitchingShare]) -> Result<ckks::Ciphertext> {
+        switch.finish(shares)
     }
 }

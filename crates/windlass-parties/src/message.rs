@@ -39,10 +39,12 @@ pub enum Step {
     Second,
     /// A share of a decryption.
     Decryption,
+    /// A share of a switch to the key of someone outside.
+    Switch,
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption];
+    const ALL: [Self; 6] = [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption, Self::Switch];
 
     fn code(self) -> u8 {
         match self {
@@ -51,6 +53,7 @@ impl Step {
             Self::Dealt => 3,
             Self::Second => 4,
             Self::Decryption => 5,
+            Self::Switch => 6,
         }
     }
 }
@@ -63,6 +66,7 @@ impl fmt::Display for Step {
             Self::Dealt => "the dealt share",
             Self::Second => "the second share of the relinearisation key",
             Self::Decryption => "the share of the decryption",
+            Self::Switch => "the share of the switch to another key",
         })
     }
 }
@@ -101,7 +105,7 @@ fn longest<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
     let keys: u64 = agreement.keys().iter().filter_map(|&name| of((name, Stage::First))).sum();
     let dealt = poly_len(context, &context.base_qp(context.top_level())) as u64;
     let more = 1 << 12;
-    keys.max(dealt) + more + 4 * u64::from(common.parties())
+    keys.max(2 * dealt) + more + 4 * u64::from(common.parties())
 }
 
 /// What encryption binds a body to.

@@ -1,16 +1,19 @@
 //! One party: its secret, its messages, and its part in decryptions.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use rand_core::RngCore;
 use sha2::{Digest, Sha256};
-use windlass::Exact;
+use windlass::schemes::Ciphertext;
 use windlass::schemes::collective::Holder;
 use windlass::wire::{self, FieldReader, FieldWriter};
-use windlass_rlwe::Limits;
+use windlass::{Exact, Plaintext};
+use windlass_ring::slots::SlotRing;
 use windlass_rlwe::collective::{
     DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, check_participants, deal,
 };
 use windlass_rlwe::context::os_rng;
+use windlass_rlwe::{Limits, PublicKey};
 
 use crate::agreement::Agreement;
 use crate::assembly::{Senders, add_to};
@@ -221,52 +224,120 @@ impl<F: CollectiveFamily> Party<F> {
     /// [`windlass::Error::PrecisionExhausted`] if the noise of the shares does not fit;
     /// [`windlass::Error::OtherKeyPair`]. Then it does not count.
     pub fn decrypt(&mut self, ciphertext: &F::Ciphertext, members: &[u32], reader: Option<u32>) -> Result<Vec<u8>> {
-        let agreement = &self.agreement;
-        let publication = agreement.publication();
-        if self.decryptions >= publication.decryptions {
-            return Err(PartiesError::Spent { most: publication.decryptions });
+        if let Some(reader) = reader {
+            Limits::between(1, self.agreement.common().parties()).check("the number of the reader", reader)?;
         }
-        check_members(agreement, members, reader)?;
+        self.share_of(ciphertext, members, |party, holder| {
+            let agreement = &party.agreement;
+            let plan = F::plan(agreement.context(), ciphertext, (agreement.publication(), agreement.threshold()))?;
+            let share = F::share(&plan, holder, &mut os_rng()?)?;
+            let mut body = header(agreement, ciphertext, members)?;
+            body.extend_from_slice(&write_polys([&share]));
+            party.message(reader.unwrap_or(0), Step::Decryption, &body)
+        })
+    }
+
+    /// This party's share of a switch of a ciphertext to the public key of someone outside, together with exactly these
+    /// members: instead of values they make a ciphertext that only the holder of that key reads
+    /// ([`crate::Handover`]). The key must have been made in the context of the agreement.
+    ///
+    /// It counts as a decryption, and the same warnings hold. **Warning.** Whose key it is must be known from elsewhere.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`]; [`windlass::Error::ContextMismatch`] for a public key of other parameters.
+    pub fn switch(&mut self, ciphertext: &F::Ciphertext, members: &[u32], target: &Arc<PublicKey>) -> Result<Vec<u8>> {
+        self.share_of(ciphertext, members, |party, holder| {
+            let agreement = &party.agreement;
+            let publication = (agreement.publication(), agreement.threshold());
+            let (plan, _) = F::plan_switch(agreement.context(), ciphertext, publication, target)?;
+            let share = F::switching_share(&plan, holder, &mut os_rng()?)?;
+            let mut body = header(agreement, ciphertext, members)?;
+            body.extend_from_slice(&target_digest(agreement, target)?);
+            body.extend_from_slice(&write_polys(&share));
+            party.message(0, Step::Switch, &body)
+        })
+    }
+
+    /// What `make` gives for this party's part of the secret, which counts as a decryption.
+    fn share_of<T>(
+        &mut self,
+        ciphertext: &F::Ciphertext,
+        members: &[u32],
+        make: impl FnOnce(&Self, &Holder<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let agreement = &self.agreement;
+        let most = agreement.publication().decryptions;
+        if self.decryptions >= most {
+            return Err(PartiesError::Spent { most });
+        }
+        check_members(agreement, members)?;
         if !members.contains(&self.number) {
             let limits = Limits::only("one of the members that decrypt");
             return Err(limits.refuse("the number of this party", self.number).into());
         }
         windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
-        let plan = F::plan(agreement.context(), ciphertext, (publication, agreement.threshold()))?;
-        let mut rng = os_rng()?;
-        let share = if agreement.deals() {
+        let made = if agreement.deals() {
             self.dealt.0.check_complete(agreement, Step::Dealt)?;
             let Some(sum) = &self.dealt.1 else {
                 return Err(PartiesError::Missing { step: Step::Dealt, from: self.missing(Step::Dealt) });
             };
             let (common, threshold) = (agreement.common(), agreement.threshold());
             let own = ThresholdShare::from_poly(common, self.number, threshold, sum.expose_poly().clone())?;
-            F::share(&plan, &Holder::Some { common, share: &own, participants: members }, &mut rng)?
+            make(self, &Holder::Some { common, share: &own, participants: members })?
         } else {
-            F::share(&plan, &Holder::All(&self.secret), &mut rng)?
+            make(self, &Holder::All(&self.secret))?
         };
-        let mut body = header(agreement, ciphertext, members)?;
-        body.extend_from_slice(&write_polys([&share]));
-        let message = self.message(reader.unwrap_or(0), Step::Decryption, &body)?;
         self.decryptions += 1;
-        Ok(message)
+        Ok(made)
     }
 }
 
-/// Refuses members that cannot decrypt together, and a reader who is no member.
-pub(crate) fn check_members<F: CollectiveFamily>(
-    agreement: &Agreement<F>,
-    members: &[u32],
-    reader: Option<u32>,
-) -> Result<()> {
-    let parties = agreement.common().parties();
-    check_participants(members, agreement.threshold(), parties)?;
-    let all: BTreeSet<u32> = members.iter().copied().collect();
-    debug_assert_eq!(all.len(), members.len());
-    if let Some(reader) = reader {
-        Limits::between(1, parties).check("the number of the reader", reader)?;
+impl Party {
+    /// As [`Self::decrypt`] for a reader, with a mask: the reader is left with an additive share of the values modulo
+    /// p^r, and this party with the mask. All members but the reader call this, the reader [`Self::decrypt`]. The sum of
+    /// all shares is what was encrypted. To come back each member encrypts its share, and anyone adds them up.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decrypt_to_share(
+        &mut self,
+        ciphertext: &Ciphertext,
+        members: &[u32],
+        reader: u32,
+    ) -> Result<(Vec<u8>, Plaintext)> {
+        Limits::between(1, self.agreement.common().parties()).check("the number of the reader", reader)?;
+        self.share_of(ciphertext, members, |party, holder| {
+            let agreement = &party.agreement;
+            let publication = (agreement.publication(), agreement.threshold());
+            let plan = Exact::plan(agreement.context(), ciphertext, publication)?;
+            let mut rng = os_rng()?;
+            let ring = agreement.context().slot_ring().lower(ciphertext.exponent()).map_err(windlass::Error::from)?;
+            let mask = uniform(&ring, &mut rng)?;
+            let share = plan.masked_share(holder, &mask, &mut rng)?;
+            let mut body = header(agreement, ciphertext, members)?;
+            body.extend_from_slice(&write_polys([&share]));
+            Ok((party.message(reader, Step::Decryption, &body)?, mask))
+        })
     }
-    Ok(())
+}
+
+/// A uniform element of the plaintext ring: candidates of as many bits as p^r has, those below it.
+fn uniform(ring: &Arc<SlotRing>, rng: &mut impl RngCore) -> Result<Plaintext> {
+    let t = ring.modulus().value();
+    let mask = t.next_power_of_two() - 1;
+    let mut candidates = std::iter::repeat_with(|| rng.next_u64() & mask).filter(|&x| x < t);
+    let residues = candidates.by_ref().take(ring.n()).collect();
+    Ok(Plaintext::new(ring, residues)?)
+}
+
+/// SHA-256 of a public key's bytes.
+pub(crate) fn target_digest<F: CollectiveFamily>(agreement: &Agreement<F>, target: &PublicKey) -> Result<[u8; 32]> {
+    Ok(Sha256::digest(wire::to_bytes(F::files(agreement.context()), target)?).into())
+}
+
+/// Refuses members that cannot decrypt together.
+pub(crate) fn check_members<F: CollectiveFamily>(agreement: &Agreement<F>, members: &[u32]) -> Result<()> {
+    Ok(check_participants(members, agreement.threshold(), agreement.common().parties())?)
 }
 
 /// What a share of a decryption says it is for: SHA-256 of the ciphertext's bytes, and the members.

@@ -36,7 +36,7 @@ impl<F: CollectiveFamily> Reading<F> {
     /// # Errors
     /// As [`crate::Party::decrypt`].
     pub fn new(agreement: &Agreement<F>, ciphertext: &F::Ciphertext, members: &[u32]) -> Result<Self> {
-        check_members(agreement, members, None)?;
+        check_members(agreement, members)?;
         windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
         let publication = (agreement.publication(), agreement.threshold());
         Ok(Self {

@@ -9,7 +9,8 @@ use windlass::schemes::ckks::{self, CkksSpec, WideComplex};
 use windlass::schemes::{Ciphertext, Encryptor, Publication};
 use windlass::{Approximate, Context, Error, Exact, NeedsKeys, Params, Plaintext, Scheme};
 use windlass_parties::{
-    Agreement, Assembly, CollectiveFamily, CollectiveKeys, Identity, PartiesError, Party, Reading, Receipt, Step,
+    Agreement, Assembly, CollectiveFamily, CollectiveKeys, Handover, Identity, PartiesError, Party, Reading, Receipt,
+    Step,
 };
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Assurance, SecretDistribution};
@@ -333,4 +334,39 @@ fn agreements_are_checked() {
     for end in (0..text.len()).step_by(7) {
         assert!(Agreement::<Exact>::from_json(&text[..end]).is_err());
     }
+}
+
+#[test]
+fn values_go_to_a_key_outside_and_to_additive_shares() {
+    let context = exact(Scheme::Bgv, 3);
+    let mut session = begin(&context, 3, 2, &[&Products]);
+    let keys = session.keys();
+    let server = context.server_from_keys(Arc::clone(&keys.evaluation), Vec::new()).unwrap();
+    let ct = server.square(&encrypt(&context, &keys, &[7, 8, 9])).unwrap();
+    // Someone outside, with keys of its own in the same context.
+    let (client, own_server) = context.generate_keys([&Products]).unwrap();
+    let target = Arc::new(client.public_key().unwrap());
+    let mut handover = Handover::new(&session.agreement, &ct, &[1, 2], &target).unwrap();
+    let shares: Vec<Vec<u8>> = [0, 1].map(|index| session.parties[index].switch(&ct, &[1, 2], &target).unwrap()).into();
+    assert_eq!(handover.receive(&shares[0]).unwrap(), Receipt::New);
+    assert!(matches!(handover.finish(), Err(PartiesError::Missing { from, .. }) if from == ["Ben"]));
+    let another = Arc::new(client.public_key().unwrap());
+    let mut elsewhere = Handover::new(&session.agreement, &ct, &[1, 2], &another).unwrap();
+    assert!(matches!(elsewhere.receive(&shares[1]), Err(PartiesError::OtherReading { .. })));
+    assert_eq!(handover.receive(&shares[1]).unwrap(), Receipt::New);
+    let switched = handover.finish().unwrap();
+    assert_eq!(client.decrypt(&switched).unwrap()[..4], [49, 64, 81, 0]);
+    assert_eq!(client.decrypt(&own_server.add(&switched, &switched).unwrap()).unwrap()[..4], [98, 128, 162, 0]);
+
+    // Ben and Cleo hold additive shares, of which Cleo's is what is left.
+    let mut reading =
+        Reading::new(&session.agreement, &ct, &[2, 3]).unwrap().for_reader(&session.identities[2]).unwrap();
+    let (message, bens) = session.parties[1].decrypt_to_share(&ct, &[2, 3], 3).unwrap();
+    reading.receive(&message).unwrap();
+    reading.receive(&session.parties[2].decrypt(&ct, &[2, 3], Some(3)).unwrap()).unwrap();
+    let cleos = reading.open().unwrap();
+    let sum: Vec<u64> = bens.to_slots().iter().zip(cleos.to_slots()).map(|(x, y)| (x + y) % 257).collect();
+    assert_eq!(sum[..4], [49, 64, 81, 0]);
+    assert_ne!(cleos.to_slots(), sum);
+    assert_eq!(session.parties.iter().map(Party::decryptions).collect::<Vec<_>>(), [1, 2, 1]);
 }

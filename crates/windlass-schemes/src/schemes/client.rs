@@ -19,7 +19,13 @@ use windlass_ring::slots::SlotRing;
 
 /// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by
 /// t in BFV form.
-fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64, level: usize) -> Poly<Eval> {
+pub(super) fn message(
+    context: &Context,
+    scheme: Scheme,
+    plaintext: &Plaintext,
+    factor: u64,
+    level: usize,
+) -> Poly<Eval> {
     let t = plaintext.slot_ring().modulus().value();
     let mut lifted: Vec<i64> =
         plaintext.coefficients().iter().map(|&x| centred(arith::mul_mod(x, factor, t), t)).collect();

@@ -7,11 +7,12 @@ use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::collective::Flooding;
 use windlass_rlwe::{Bound, Context, EvaluationKeys, Limits, NoiseModel, noise};
+use zeroize::Zeroize;
 
 use super::{Holder, SEEN_BITS, check_holder, log2_difference, needed};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
-use crate::schemes::client::read;
+use crate::schemes::client::{message, read};
 use crate::schemes::engine::rules::{Metadata, NoiseRules};
 use crate::schemes::engine::{Ciphertext, Engine};
 use crate::schemes::{Publication, Scheme};
@@ -151,6 +152,27 @@ impl ExactDecryption {
         // In the form of BFV, ε is t times the phase.
         let multiplier = if self.ciphertext.scheme() == Scheme::Bgv { self.t() } else { 1 };
         Ok(holder.decryption_share(&self.ciphertext.parts()[1], (self.flooding, multiplier), rng)?)
+    }
+
+    /// As [`Self::share`], less a mask: what is opened then is the message minus the masks of all parties that subtract
+    /// one. With uniform masks each party is left with an additive share of the message modulo p^r, the reader with the
+    /// last one.
+    ///
+    /// # Errors
+    /// As there; [`Error::ContextMismatch`] for a mask of another plaintext ring than that of the ciphertext.
+    pub fn masked_share(&self, holder: &Holder<'_>, mask: &Plaintext, rng: &mut impl RngCore) -> Result<Poly<Eval>> {
+        let (ct, ring) = (&self.ciphertext, mask.slot_ring());
+        let fits = ring.m() == ct.context().params().m() && ring.modulus().value() == self.t();
+        if !fits {
+            let (left, right) =
+                (format!("values modulo {}", self.t()), format!("a mask modulo {}", ring.modulus().value()));
+            return Err(Error::ContextMismatch { operation: "decrypt to additive shares", left, right });
+        }
+        let mut share = self.share(holder, rng)?;
+        let mut masked = message(ct.context(), ct.scheme(), mask, ct.metadata().factor, ct.level());
+        share.sub_assign(&masked);
+        masked.zeroize();
+        Ok(share)
     }
 
     /// The message, from the shares of all parties that take part.

@@ -333,3 +333,40 @@ fn a_key_outside_reads_alone() {
     assert!(error < switched.error_bound() && -error.log2() > switched.precision_bits() - 1.0);
     assert!(ct.precision_bits() - switched.precision_bits() > 50.0);
 }
+
+/// Masked shares leave each party with an additive share of the message, which come back as a sum of encryptions.
+#[test]
+fn messages_become_additive_shares_and_come_back() {
+    for (m, scheme, (p, r)) in [(64, Scheme::Bgv, (257, 1)), (105, Scheme::Bfv, (2, 3))] {
+        let setting = exact_setting(&exact(m, scheme, (p, r), 3, 6), 3);
+        let t = p.pow(r);
+        let values: Vec<u64> = (0..setting.slots.slots() as u64).map(|j| (j * j + 3) % t).collect();
+        let ct = setting.engine().square(&setting.encrypt(&values)).unwrap();
+        let plan = setting.plan(&ct, 3).unwrap();
+        let n = setting.context.params().n() as u64;
+        let mask = |seed: u64| {
+            let residues = (0..n).map(|j| (seed * (j + 7) * (j + 11) + 5 * j) % t).collect();
+            Plaintext::new(&setting.slots, residues).unwrap()
+        };
+        let (one, two) = (mask(1_000_003), mask(999_983));
+        let holders: Vec<Holder<'_>> = setting.parties.shares.iter().map(Holder::All).collect();
+        let shares = [
+            plan.share(&holders[0], &mut rng(1)).unwrap(),
+            plan.masked_share(&holders[1], &one, &mut rng(2)).unwrap(),
+            plan.masked_share(&holders[2], &two, &mut rng(3)).unwrap(),
+        ];
+        let rest = plan.open(&setting.slots, &shares).unwrap();
+        let encryptor = Encryptor::new(scheme, Arc::clone(&setting.parties.public));
+        let sum = [&rest, &one, &two].map(|part| encryptor.encrypt(part, &mut rng(4)).unwrap());
+        let engine = setting.engine();
+        let sum = engine.add(&engine.add(&sum[0], &sum[1]).unwrap(), &sum[2]).unwrap();
+        let own = Decryptor::new(scheme, &setting.slots, setting.parties.secret());
+        let wanted: Vec<u64> = values.iter().map(|x| x * x % t).collect();
+        assert_eq!(own.decrypt(&sum).unwrap().to_integers().unwrap(), wanted, "m = {m}, {scheme}");
+        assert_ne!(rest.to_slots(), own.decrypt(&ct).unwrap().to_slots());
+        let other = exact_setting(&exact(m, scheme, (p, r + 1), 3, 6), 3);
+        let foreign = Plaintext::from_integers(&other.slots, &[1]).unwrap();
+        let refused = plan.masked_share(&holders[1], &foreign, &mut rng(2));
+        assert!(matches!(refused, Err(Error::ContextMismatch { .. })));
+    }
+}
