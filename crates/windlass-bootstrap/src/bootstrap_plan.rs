@@ -58,7 +58,7 @@ impl BootstrapPlan {
     }
 
     fn with_factors(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
-        let formula = DecryptionFormula::new(params.shape(), (p, r), &spec)?;
+        let formula = DecryptionFormula::of_parties(params.shape(), (p, r), &spec, params.secret().parties())?;
         let input = InputModulus::choose(params, &formula, &spec)?;
         safety::check(params, &input, &formula, &spec)?;
         let message = maps::ordered_ring((params.m(), p, r), &spec.factors)?;

@@ -9,8 +9,8 @@ use super::spec::BootstrapSpec;
 
 impl BootstrapSpec {
     /// What its decryption formula starts from.
-    pub(super) fn formula_spec<'a>(&self, shape: &'a Shape, modulus: (u64, u32)) -> FormulaSpec<'a> {
-        FormulaSpec { shape, modulus, weight: self.ephemeral_weight, failure_bits: self.failure_bits }
+    pub(super) fn formula_spec<'a>(&self, shape: &'a Shape, modulus: (u64, u32), parties: u32) -> FormulaSpec<'a> {
+        FormulaSpec { shape, modulus, weight: self.ephemeral_weight, parties, failure_bits: self.failure_bits }
     }
 }
 
@@ -23,6 +23,11 @@ impl DecryptionFormula {
     /// [`BootstrapError::Unsupported`] for a plaintext modulus that is too large, and for what the
     /// method refuses or what of it does not fit together.
     pub fn new(shape: &Shape, modulus: (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
+        Self::of_parties(shape, modulus, spec, 1)
+    }
+
+    /// As [`Self::new`] for an ephemeral secret that is a sum, one for each party that holds the key.
+    pub(super) fn of_parties(shape: &Shape, modulus: (u64, u32), spec: &BootstrapSpec, parties: u32) -> Result<Self> {
         PrimePower::new(modulus.0, modulus.1)?;
         let (weight, n) = (spec.ephemeral_weight, shape.n());
         if weight == 0 || weight as usize > n {
@@ -32,7 +37,7 @@ impl DecryptionFormula {
         if !(got.is_finite() && got > 0.0) {
             return Err(BootstrapError::FailureBits { got }.into());
         }
-        let formula = spec.front_end.method().formula(&spec.formula_spec(shape, modulus))?;
+        let formula = spec.front_end.method().formula(&spec.formula_spec(shape, modulus, parties))?;
         formula.check(modulus)?;
         Ok(formula)
     }

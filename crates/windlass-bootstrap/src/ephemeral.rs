@@ -3,7 +3,7 @@
 use rand_core::RngCore;
 use windlass_ring::kernels::Shape;
 use windlass_ring::{norm, sample};
-use windlass_rlwe::{Bound, SecretDistribution, noise};
+use windlass_rlwe::{Bound, RlweParams, SecretDistribution, noise};
 use windlass_schemes::error::{BootstrapError, Result};
 use zeroize::Zeroizing;
 
@@ -11,9 +11,10 @@ use super::formula::DecryptionFormula;
 use super::rows::odd_axes;
 use super::spec::BootstrapSpec;
 
-/// The canonical norm that an ephemeral secret may have.
-pub(super) fn secret_norm(shape: &Shape, weight: u32) -> Bound {
-    Bound::of(noise::secret_norm_bound(shape, SecretDistribution::Sparse { weight }))
+/// The canonical norm that an ephemeral secret may have: a sum of one of this weight from each party.
+pub(super) fn secret_norm(params: &RlweParams, weight: u32) -> Bound {
+    let of_one = noise::secret_norm_bound(params.shape(), SecretDistribution::Sparse { weight });
+    Bound::of(of_one * f64::from(params.secret().parties()))
 }
 
 /// The ephemeral secret: coefficients in −1, 0, 1, wiped when dropped.
@@ -23,18 +24,25 @@ impl EphemeralSecret {
     /// Draws until norm and rows are within the bounds that the plan assumes. It reveals how many
     /// secrets were rejected and which bound each failed, but nothing about the secret that is
     /// kept.
+    ///
+    /// With a key of several parties this is the part of one of them.
     pub fn generate(
-        shape: &Shape,
+        params: &RlweParams,
         spec: &BootstrapSpec,
         formula: &DecryptionFormula,
         rng: &mut impl RngCore,
     ) -> Result<Self> {
         const ATTEMPTS: usize = 10_000;
+        let shape = params.shape();
+        // A product that is exact: squares of numbers of parties are small.
+        let parties = f64::from(params.secret().parties());
         for _ in 0..ATTEMPTS {
             let secret = sample::sparse(shape.n(), spec.ephemeral_weight as usize, rng);
             let bound = noise::secret_norm_bound(shape, SecretDistribution::Sparse { weight: spec.ephemeral_weight });
             // Doubles are compared: a logarithm would look things up in tables.
-            if norm::canonical_norm(shape, &secret) <= bound && row_square(shape, &secret) <= formula.row_square {
+            if norm::canonical_norm(shape, &secret) <= bound
+                && row_square(shape, &secret) * parties * parties <= formula.row_square
+            {
                 return Ok(Self(secret));
             }
         }

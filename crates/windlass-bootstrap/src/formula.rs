@@ -15,8 +15,17 @@ pub struct FormulaSpec<'a> {
     pub modulus: (u64, u32),
     /// The weight of the ephemeral secret, from 1 to n.
     pub weight: u32,
+    /// How many such secrets the ephemeral secret is the sum of: one for each party that holds the key.
+    pub parties: u32,
     /// −log2 of the probability that the bound on the removed part may fail with.
     pub failure_bits: f64,
+}
+
+impl FormulaSpec<'_> {
+    /// How large the removed part may be.
+    pub fn rounding(&self) -> FrontEndRounding {
+        FrontEndRounding::new(self.shape, self.weight).of_sum(self.parties)
+    }
 }
 
 /// The digits of one bootstrapping.
@@ -37,7 +46,8 @@ pub struct DecryptionFormula {
     /// [`super::DecryptionMethod`].
     pub log2_switched: f64,
     /// The greatest sum of squares W of a row of the ephemeral secret's multiplication matrix that
-    /// key generation accepts.
+    /// key generation accepts; of a sum of secrets, one for each party, W divided by the square of their number
+    /// for each.
     pub row_square: f64,
     /// −log2 of the probability that [`Self::bound`] fails; 0 where nothing is promised.
     pub failure_bits: f64,
@@ -73,6 +83,19 @@ impl FrontEndRounding {
             deviation: ((1.0 + row_square) / 12.0).sqrt(),
             certain: (1.0 + row_sum(shape, weight)) / 2.0,
             log2_both_sides: (2.0 * shape.n() as f64).log2(),
+        }
+    }
+
+    /// Under a sum of so many secrets: a row of the sum is at most as many times as long as that of one.
+    #[must_use]
+    pub fn of_sum(self, parties: u32) -> Self {
+        let parties = f64::from(parties);
+        let row_square = parties * parties * self.row_square;
+        Self {
+            row_square,
+            deviation: ((1.0 + row_square) / 12.0).sqrt(),
+            certain: (self.certain - 0.5) * parties + 0.5,
+            ..self
         }
     }
 

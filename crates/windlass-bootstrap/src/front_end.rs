@@ -10,7 +10,7 @@ use windlass_ring::{Eval, Poly};
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::names::named;
 
-use super::formula::{DecryptionFormula, FormulaSpec, FrontEndRounding};
+use super::formula::{DecryptionFormula, FormulaSpec};
 
 /// A decryption formula: how many digits hold the noise, and how a ciphertext becomes integers modulo
 /// p^e.
@@ -114,7 +114,7 @@ impl DecryptionMethod for RoundedToPrimePower {
     /// before the rounding adds less than a half.
     fn formula(&self, spec: &FormulaSpec<'_>) -> Result<DecryptionFormula> {
         let (prime, r) = spec.modulus;
-        let rounding = FrontEndRounding::new(spec.shape, spec.weight);
+        let rounding = spec.rounding();
         let bound = (rounding.bound(spec.failure_bits) + DecryptionFormula::BEFORE).floor() as u64;
         let removed = DecryptionFormula::digits_for(prime, bound);
         Ok(DecryptionFormula {
@@ -193,7 +193,8 @@ mod tests {
             assurance: Assurance::Insecure { name: "insecure_test".into() },
         });
         let params = params.unwrap();
-        let request = FormulaSpec { shape: params.shape(), modulus: (p, r), weight: 3, failure_bits: 128.0 };
+        let request =
+            FormulaSpec { shape: params.shape(), modulus: (p, r), weight: 3, parties: 1, failure_bits: 128.0 };
         let method = FrontEnd::PrimePower.method();
         let formula = method.formula(&request).unwrap();
         let (chain, basis) = (params.q_primes(), Basis::new(0..primes));

@@ -64,7 +64,7 @@ impl BootstrapKeys {
         if context.params().id() != plan.params().id() {
             return Err(BootstrapError::WrongContext { what: "the secret key" }.into());
         }
-        let ephemeral = EphemeralSecret::generate(context.params().shape(), plan.spec(), plan.formula(), rng)?;
+        let ephemeral = EphemeralSecret::generate(context.params(), plan.spec(), plan.formula(), rng)?;
         let encapsulation = EncapsulationKey::generate(secret, &ephemeral, plan.input(), rng);
         let modulus = plan.working_ring().modulus().value();
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, modulus, rng);

@@ -39,7 +39,7 @@ impl Pipeline {
     /// What the decryption formula started from.
     pub fn formula_spec(&self) -> FormulaSpec<'_> {
         let modulus = (self.formula.prime, self.formula.message_exponent);
-        self.spec.formula_spec(self.params.shape(), modulus)
+        self.spec.formula_spec(self.params.shape(), modulus, self.params.secret().parties())
     }
 
     /// The digit removal.

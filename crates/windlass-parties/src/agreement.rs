@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use windlass::bootstrap::BootstrapPlan;
 use windlass::needs::{KeyRequest, NeedsKeys};
 use windlass::schemes::Publication;
 use windlass::wire::{FileContext, from_json, hex};
@@ -44,6 +45,7 @@ struct Inner<F: CollectiveFamily> {
     members: Vec<Member>,
     threshold: u32,
     keys: Vec<KeyName>,
+    bootstrapping: Option<Arc<BootstrapPlan>>,
     publication: Publication,
     text: String,
     digest: [u8; 32],
@@ -70,6 +72,9 @@ struct AgreementFile {
     /// Elements and levels of Galois keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     galois: Vec<(u64, usize)>,
+    /// Whether the keys of the context's own bootstrapping are made.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    bootstrapping: bool,
     security_bits: u32,
     decryptions: u32,
 }
@@ -92,15 +97,28 @@ fn wrong(reason: impl ToString) -> PartiesError {
     PartiesError::Text { what: "agreement", reason: reason.to_string() }
 }
 
-/// The names of the keys that a request asks for.
-fn names(request: &KeyRequest, top: usize) -> Result<Vec<KeyName>> {
-    if !request.bootstrapping.is_empty() || !request.refreshes.is_empty() {
-        return Err(PartiesError::Unsupported { what: request.needed_by.clone() });
-    }
+/// The names of the keys that a request asks for, beside those of refreshes.
+fn names(request: &KeyRequest, top: usize) -> Vec<KeyName> {
     let relinearisation = request.relinearisation.map(|level| KeyName::Relinearisation { level: level.in_chain(top) });
     let galois = request.galois.iter().filter(|(element, _)| **element != 1);
     let galois = galois.map(|(&element, level)| KeyName::Galois { element, level: level.in_chain(top) });
-    Ok(relinearisation.into_iter().chain(galois).collect())
+    relinearisation.into_iter().chain(galois).collect()
+}
+
+/// The bootstrapping that a request asks for: only that of the context itself, which a text can name.
+fn bootstrapping<F: CollectiveFamily>(
+    context: &Context<F>,
+    request: &KeyRequest,
+) -> Result<Option<Arc<BootstrapPlan>>> {
+    let unsupported = || PartiesError::Unsupported { what: request.needed_by.clone() };
+    match (&request.bootstrapping[..], request.refreshes.is_empty()) {
+        ([], true) => Ok(None),
+        ([plan], true) => {
+            let own = F::bootstrapping(context)?.ok_or_else(unsupported)?;
+            if own.spec() == plan.spec() { Ok(Some(own)) } else { Err(unsupported()) }
+        }
+        _ => Err(unsupported()),
+    }
 }
 
 impl<F: CollectiveFamily> Agreement<F> {
@@ -112,7 +130,8 @@ impl<F: CollectiveFamily> Agreement<F> {
     ///
     /// # Errors
     /// [`PartiesError::OutOfRange`] for another number of parties or an impossible threshold;
-    /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for circuits that refresh;
+    /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for refreshes of CKKS, and for another bootstrapping than the context's own
+    /// ([`Context::bootstrapping`]);
     /// [`PartiesError::Text`] for a name that is empty or too long.
     pub fn new(context: &Context<F>, members: Vec<Member>, threshold: u32, needs: &[&dyn NeedsKeys]) -> Result<Self> {
         let mut seed = [0; 32];
@@ -124,7 +143,7 @@ impl<F: CollectiveFamily> Agreement<F> {
             let needed_by = if refreshes { one.needed_by.clone() } else { all.needed_by.clone() };
             KeyRequest { needed_by, ..all.and(one) }
         });
-        let keys = names(&request, F::top_level(context))?;
+        let keys = (names(&request, F::top_level(context)), bootstrapping(context, &request)?);
         Self::build(context.clone(), members, threshold, keys, Publication::default(), seed)
     }
 
@@ -133,10 +152,11 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// # Errors
     /// [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions.
     pub fn with_publication(&self, publication: Publication) -> Result<Self> {
-        let Inner { context, members, threshold, keys, .. } = &*self.inner;
+        let Inner { context, members, threshold, keys, bootstrapping, .. } = &*self.inner;
         let mut seed = [0; 32];
         os_rng()?.fill_bytes(&mut seed);
         let keys = keys.iter().copied().filter(|name| *name != KeyName::Public).collect();
+        let keys = (keys, bootstrapping.clone());
         Self::build(context.clone(), members.clone(), *threshold, keys, publication, seed)
     }
 
@@ -144,7 +164,7 @@ impl<F: CollectiveFamily> Agreement<F> {
         context: Context<F>,
         members: Vec<Member>,
         threshold: u32,
-        keys: Vec<KeyName>,
+        (keys, bootstrapping): (Vec<KeyName>, Option<Arc<BootstrapPlan>>),
         publication: Publication,
         seed: [u8; 32],
     ) -> Result<Self> {
@@ -176,13 +196,14 @@ impl<F: CollectiveFamily> Agreement<F> {
                     _ => None,
                 })
                 .collect(),
+            bootstrapping: bootstrapping.is_some(),
             security_bits: publication.security_bits,
             decryptions: publication.decryptions,
         };
         let text = serde_json::to_string_pretty(&file).map_err(wrong)?;
         let digest = Sha256::digest(text.as_bytes()).into();
         let keys = std::iter::once(KeyName::Public).chain(keys).collect();
-        let inner = Inner { context, common, members, threshold, keys, publication, text, digest };
+        let inner = Inner { context, common, members, threshold, keys, bootstrapping, publication, text, digest };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -222,7 +243,12 @@ impl<F: CollectiveFamily> Agreement<F> {
             return Err(wrong("the elements of galois have to ascend, each once"));
         }
         let publication = Publication { security_bits: file.security_bits, decryptions: file.decryptions };
-        let agreement = Self::build(context, members, file.threshold, keys, publication, seed)?;
+        let unsupported = || PartiesError::Unsupported { what: "a bootstrapping of these parameters".into() };
+        let bootstrapping = match file.bootstrapping {
+            false => None,
+            true => Some(F::bootstrapping(&context)?.ok_or_else(unsupported)?),
+        };
+        let agreement = Self::build(context, members, file.threshold, (keys, bootstrapping), publication, seed)?;
         for &name in agreement.keys() {
             windlass_rlwe::collective::KeyShare::layout(
                 agreement.common(),
@@ -261,6 +287,11 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// The keys that are made, the public one first.
     pub fn keys(&self) -> &[KeyName] {
         &self.inner.keys
+    }
+
+    /// The bootstrapping whose keys are made, if there is one.
+    pub fn bootstrapping(&self) -> Option<&Arc<BootstrapPlan>> {
+        self.inner.bootstrapping.as_ref()
     }
 
     /// The name of the key pair, known before it exists.

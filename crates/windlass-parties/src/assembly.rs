@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass::Exact;
+use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare};
 use windlass::wire::FieldReader;
 use windlass_rlwe::collective::{KeyName, KeySum, Stage};
 use windlass_rlwe::{EvaluationKeys, PublicKey};
@@ -11,7 +12,7 @@ use windlass_rlwe::{EvaluationKeys, PublicKey};
 use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::message::{Receipt, Step, read, read_share};
+use crate::message::{Receipt, Step, read, read_bootstrap_share, read_share};
 
 /// Which members sent a message for one step, and what its digest was.
 #[derive(Debug, Clone, Default)]
@@ -69,6 +70,7 @@ pub struct Assembly<F: CollectiveFamily = Exact> {
     second: Senders,
     sums: BTreeMap<KeyName, KeySum>,
     relinearisation: Option<KeySum>,
+    bootstrapping: Option<BootstrapShare>,
     /// What the members' second shares were made from: the same for all.
     first: Option<[u8; 32]>,
 }
@@ -80,6 +82,9 @@ pub struct CollectiveKeys {
     pub public: Arc<PublicKey>,
     /// With which anyone computes.
     pub evaluation: Arc<EvaluationKeys>,
+    /// With which anyone refreshes, if the agreement has a bootstrapping: what
+    /// [`windlass::Context::server_from_keys`] takes.
+    pub bootstrapping: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
 }
 
 impl<F: CollectiveFamily> Assembly<F> {
@@ -87,7 +92,8 @@ impl<F: CollectiveFamily> Assembly<F> {
     pub fn new(agreement: &Agreement<F>) -> Self {
         let agreement = agreement.clone();
         let (keys, second) = (Senders::default(), Senders::default());
-        Self { agreement, keys, second, sums: BTreeMap::new(), relinearisation: None, first: None }
+        let sums = BTreeMap::new();
+        Self { agreement, keys, second, sums, relinearisation: None, bootstrapping: None, first: None }
     }
 
     /// Takes a message. Messages of other steps are not needed here, and left alone.
@@ -107,12 +113,17 @@ impl<F: CollectiveFamily> Assembly<F> {
                     let names = agreement.keys().iter().filter(|name| !matches!(name, KeyName::Relinearisation { .. }));
                     let share = |&name| read_share(&agreement, (name, Stage::First), &mut fields);
                     let shares = names.map(share).collect::<Result<Vec<_>>>()?;
+                    let refresh = read_bootstrap_share(&agreement, &mut fields)?;
                     fields.finish("shares of keys")?;
                     for share in shares {
                         let mut sum = self.sums.remove(&share.name());
                         let name = share.name();
                         add_to(&mut sum, share)?;
                         self.sums.extend(sum.map(|sum| (name, sum)));
+                    }
+                    match (&mut self.bootstrapping, refresh) {
+                        (Some(sum), Some(share)) => sum.add_assign(&share),
+                        (sum, share) => *sum = share,
                     }
                     self.keys.0.insert(envelope.from, envelope.digest);
                 }
@@ -172,6 +183,10 @@ impl<F: CollectiveFamily> Assembly<F> {
             }
         }
         let missing = || PartiesError::Missing { step: Step::Keys, from: agreement.names_of([1]) };
-        Ok(CollectiveKeys { public: public.ok_or_else(missing)?, evaluation: Arc::new(evaluation) })
+        let mut bootstrapping = Vec::new();
+        if let (Some(plan), Some(sum)) = (agreement.bootstrapping(), self.bootstrapping.clone()) {
+            bootstrapping.push((Arc::clone(plan), F::bootstrap_keys(agreement.context(), common, plan, sum)?));
+        }
+        Ok(CollectiveKeys { public: public.ok_or_else(missing)?, evaluation: Arc::new(evaluation), bootstrapping })
     }
 }

@@ -99,7 +99,9 @@ pub enum PartiesError {
         most: u32,
     },
     /// The agreement takes keys that several parties cannot make.
-    #[error("{what}: several parties cannot make these keys yet; plan circuits that need no refresh")]
+    #[error(
+        "{what}: several parties make the keys of the context's own bootstrapping alone; use Context::bootstrapping, or plan circuits that need no refresh"
+    )]
     Unsupported {
         /// What needs them.
         what: String,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
+use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare};
 use windlass::schemes::collective::{
     ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, Opened, SwitchingShare,
 };
@@ -10,6 +11,7 @@ use windlass::schemes::{Ciphertext, Publication, ckks};
 use windlass::wire::{ApproximateContext, FileContext, Wire, WireContext};
 use windlass::{Approximate, Context, Exact, Plaintext, Result};
 use windlass_ring::{Basis, Eval, Poly};
+use windlass_rlwe::collective::Common;
 use windlass_rlwe::{KeyId, PublicKey};
 
 mod sealed {
@@ -38,6 +40,17 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     fn to_json(context: &Context<Self>) -> String;
     #[doc(hidden)]
     fn files(context: &Context<Self>) -> &Self::Files;
+    /// The context's own bootstrapping, if the family has one.
+    #[doc(hidden)]
+    fn bootstrapping(context: &Context<Self>) -> Result<Option<Arc<BootstrapPlan>>>;
+    /// The keys of a bootstrapping, from the sum of the shares of all members.
+    #[doc(hidden)]
+    fn bootstrap_keys(
+        context: &Context<Self>,
+        common: &Common,
+        plan: &Arc<BootstrapPlan>,
+        sum: BootstrapShare,
+    ) -> Result<BootstrapKeys>;
     /// The highest level of ciphertexts.
     #[doc(hidden)]
     fn top_level(context: &Context<Self>) -> usize;
@@ -87,6 +100,19 @@ impl CollectiveFamily for Exact {
 
     fn files(context: &Context) -> &WireContext {
         context.files()
+    }
+
+    fn bootstrapping(context: &Context) -> Result<Option<Arc<BootstrapPlan>>> {
+        context.bootstrapping().map(Some)
+    }
+
+    fn bootstrap_keys(
+        context: &Context,
+        common: &Common,
+        plan: &Arc<BootstrapPlan>,
+        sum: BootstrapShare,
+    ) -> Result<BootstrapKeys> {
+        sum.into_keys(plan, context.scheme(), common)
     }
 
     fn top_level(context: &Context) -> usize {
@@ -151,6 +177,19 @@ impl CollectiveFamily for Approximate {
 
     fn files(context: &Context<Self>) -> &ApproximateContext {
         context.files()
+    }
+
+    fn bootstrapping(_: &Context<Self>) -> Result<Option<Arc<BootstrapPlan>>> {
+        Ok(None)
+    }
+
+    fn bootstrap_keys(
+        _: &Context<Self>,
+        _: &Common,
+        _: &Arc<BootstrapPlan>,
+        _: BootstrapShare,
+    ) -> Result<BootstrapKeys> {
+        Err(windlass::Error::MissingBootstrappingKeys)
     }
 
     fn top_level(context: &Context<Self>) -> usize {

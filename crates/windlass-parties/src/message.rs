@@ -14,6 +14,7 @@
 use std::fmt;
 
 use sha2::{Digest, Sha256};
+use windlass::bootstrap::BootstrapShare;
 use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError, poly_len};
 use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::Context;
@@ -103,9 +104,28 @@ fn longest<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
         Some((poly_len(context, &basis) * count) as u64)
     };
     let keys: u64 = agreement.keys().iter().filter_map(|&name| of((name, Stage::First))).sum();
+    let refresh = bootstrap_layout(agreement).iter().map(|basis| poly_len(context, basis) as u64).sum::<u64>();
     let dealt = poly_len(context, &context.base_qp(context.top_level())) as u64;
     let more = 1 << 12;
-    keys.max(2 * dealt) + more + 4 * u64::from(common.parties())
+    (keys + refresh).max(2 * dealt) + more + 4 * u64::from(common.parties())
+}
+
+/// The primes of the polynomials of a share of bootstrapping keys; none without them.
+fn bootstrap_layout<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Basis> {
+    agreement.bootstrapping().map(|plan| BootstrapShare::layout(plan, agreement.common())).unwrap_or_default()
+}
+
+/// The share of bootstrapping keys in a body, if the agreement has them.
+pub(crate) fn read_bootstrap_share<F: CollectiveFamily>(
+    agreement: &Agreement<F>,
+    fields: &mut FieldReader<'_>,
+) -> Result<Option<BootstrapShare>> {
+    let Some(plan) = agreement.bootstrapping() else { return Ok(None) };
+    let (common, layout) = (agreement.common(), bootstrap_layout(agreement));
+    let poly = |basis: &Basis| Ok(wire::read_poly(common.context(), basis, fields, "share")?);
+    let polys = layout.iter().map(poly).collect::<Result<Vec<_>>>()?;
+    let share = BootstrapShare::from_polys(plan, common, polys);
+    Ok(Some(share.ok_or(WireError::Malformed { what: "share of bootstrapping keys" })?))
 }
 
 /// What encryption binds a body to.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use sha2::{Digest, Sha256};
+use windlass::bootstrap::BootstrapShare;
 use windlass::schemes::Ciphertext;
 use windlass::schemes::collective::Holder;
 use windlass::wire::{self, FieldReader, FieldWriter};
@@ -119,7 +120,12 @@ impl<F: CollectiveFamily> Party<F> {
             let some = shares.iter().filter(move |(name, _)| is_first(name) == first);
             write_polys(some.flat_map(|(_, share)| share.polys()))
         };
-        let mut messages = vec![self.message(0, Step::Keys, &polys(false))?];
+        let mut keys = polys(false);
+        if let Some(plan) = agreement.bootstrapping() {
+            let share = BootstrapShare::generate(plan, &self.secret)?;
+            keys.extend_from_slice(&write_polys(share.polys()));
+        }
+        let mut messages = vec![self.message(0, Step::Keys, &keys)?];
         if agreement.relinearises() {
             messages.push(self.message(0, Step::First, &polys(true))?);
         }

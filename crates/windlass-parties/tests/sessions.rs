@@ -370,3 +370,28 @@ fn values_go_to_a_key_outside_and_to_additive_shares() {
     assert_ne!(cleos.to_slots(), sum);
     assert_eq!(session.parties.iter().map(Party::decryptions).collect::<Vec<_>>(), [1, 2, 1]);
 }
+
+/// Circuits under keys of three parties refresh by themselves, as many products as are asked for.
+#[test]
+fn circuits_refresh_without_the_parties() {
+    for name in ["insecure_boot_256_p257", "insecure_boot_105"] {
+        let params = Params::preset(name, Scheme::Bgv).unwrap().with_parties(2).unwrap();
+        let context = Context::from_params(params).unwrap();
+        let plan = context.bootstrapping().unwrap();
+        let mut session = begin(&context, 2, 2, &[&plan, &Products]);
+        let text = session.agreement.to_json();
+        assert_eq!(Agreement::<Exact>::from_json(text).unwrap().digest(), session.agreement.digest());
+        let keys = session.keys();
+        let server = context.server_from_keys(Arc::clone(&keys.evaluation), keys.bootstrapping.clone()).unwrap();
+        let t = context.modulus();
+        let values: Vec<u64> = (0..context.slots() as u64).map(|j| (j + 2) % t).collect();
+        let mut ct = encrypt(&context, &keys, &values);
+        let mut wanted = values;
+        for _ in 0..12 {
+            ct = server.square(&ct).unwrap();
+            wanted.iter_mut().for_each(|x| *x = *x * *x % t);
+        }
+        let refreshed = server.refresh(&ct).unwrap();
+        assert_eq!(session.read(&refreshed, &[1, 2]).unwrap().to_integers().unwrap(), wanted, "{name}");
+    }
+}

@@ -98,7 +98,8 @@ impl InputModulus {
     /// rounding of the division by P; `Σ_k digit_k·e_k` where there is no P.
     pub(super) fn switching(&self, params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> f64 {
         let shape = params.shape();
-        let error = params.sigma() * (shape.m() as f64).sqrt();
+        // Keys have the sum of the errors of all parties.
+        let error = params.sigma() * (shape.m() as f64 * f64::from(params.secret().parties())).sqrt();
         // Multiples by X^k are below 2^{odd axes} times a digit; e has one independent coordinate
         // for each X^k, k < m.
         let multiples = f64::from(odd_axes(shape)).exp2();
@@ -178,7 +179,7 @@ pub(super) mod tests {
     use windlass_ring::kernels::Isa;
     use windlass_ring::sample;
     use windlass_ring::slots::QuotientRing;
-    use windlass_rlwe::{Assurance, RlweSpec};
+    use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
     /// A chain of primes of these bits without security.
     pub fn params(m: u64, q_prime_bits: Vec<u32>) -> RlweParams {

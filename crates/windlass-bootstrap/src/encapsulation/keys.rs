@@ -33,10 +33,22 @@ impl SeededPair {
         scale: impl Fn(Modulus) -> u64 + Sync,
         rng: &mut impl RngCore,
     ) -> Self {
-        let ring = context.ring();
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let a = sample::uniform(ring, qp, &seed, 0);
+        let a = sample::uniform(context.ring(), qp, &seed, 0);
+        let b = Self::half(context, &a, [secret, message], scale, rng);
+        Self { seed, b, a }
+    }
+
+    /// −a·s + e + scale·message.
+    fn half(
+        context: &Context,
+        a: &Poly<Eval>,
+        [secret, message]: [&[i64]; 2],
+        scale: impl Fn(Modulus) -> u64 + Sync,
+        rng: &mut impl RngCore,
+    ) -> Poly<Eval> {
+        let (ring, qp) = (context.ring(), a.basis());
         let mut under = Poly::from_signed(ring, qp, secret).into_eval();
         let mut b = a.mul(&under);
         under.zeroize();
@@ -49,7 +61,7 @@ impl SeededPair {
         message.mul_scalar_assign(scale);
         b.add_assign(&message);
         message.zeroize();
-        Self { seed, b, a }
+        b
     }
 
     /// Rebuilds it from the seed of a, and b. `None` if b is not over these primes of the
@@ -86,10 +98,26 @@ pub(crate) struct EncryptedSecret;
 impl EncryptedSecret {
     pub fn generate(secret: &SecretKey, target: &EphemeralSecret, t: u64, rng: &mut impl RngCore) -> SeededPair {
         let context = secret.context();
-        // P modulo q is 0 for the special primes.
-        let scale = |q: Modulus| q.mul(context.ring().product(context.special(), q), q.inv(q.reduce(t)));
+        let scale = Self::scale(context, t);
         let qp = context.base_qp(context.top_level());
         SeededPair::generate(context, &qp, [secret.expose_coefficients(), &target.0], scale, rng)
+    }
+
+    /// P/t modulo each prime; P is 0 modulo the special ones.
+    fn scale(context: &Context, t: u64) -> impl Fn(Modulus) -> u64 + Sync {
+        move |q: Modulus| q.mul(context.ring().product(context.special(), q), q.inv(q.reduce(t)))
+    }
+
+    /// One party's share of the first half: of its part of both secrets.
+    pub fn share(
+        context: &Context,
+        secret: &[i64],
+        target: &EphemeralSecret,
+        (t, seed): (u64, &[u8; 32]),
+        rng: &mut impl RngCore,
+    ) -> Poly<Eval> {
+        let a = sample::uniform(context.ring(), &context.base_qp(context.top_level()), seed, 0);
+        SeededPair::half(context, &a, [secret, &target.0], Self::scale(context, t), rng)
     }
 
     /// As [`SeededPair::from_parts`].
@@ -99,8 +127,8 @@ impl EncryptedSecret {
 
     /// ‖s̃‖ + t·‖e‖/P: the noise of a pair divided by P, for plaintext modulus t.
     pub fn noise(params: &RlweParams, model: &NoiseModel, weight: u32, t: u64) -> Bound {
-        let error = Bound::of(t as f64) * model.error(1) / Bound::from_bits(params.log2_p());
-        secret_norm(params.shape(), weight) + error
+        let error = Bound::of(t as f64) * model.key_error(1) / Bound::from_bits(params.log2_p());
+        secret_norm(params, weight) + error
     }
 }
 
@@ -122,12 +150,25 @@ impl EncapsulationKey {
         let context = secret.context();
         let (special, qp) = (input.special_basis(context), input.base_qp(context));
         let both = [&target.0[..], secret.expose_coefficients()];
-        let pair = |place: usize| {
-            let power = |q: Modulus| (0..place).fold(1, |power, _| q.mul(power, q.reduce(input.base())));
-            let scale = |q: Modulus| q.mul(context.ring().product(&special, q), power(q));
-            SeededPair::generate(context, &qp, both, scale, rng)
-        };
+        let pair =
+            |place: usize| SeededPair::generate(context, &qp, both, scale_at(context, &special, input, place), rng);
         Self { pairs: (0..input.pairs()).map(pair).collect(), input: input.clone() }
+    }
+
+    /// One party's shares of the first halves: of its part of both secrets.
+    pub fn share(
+        context: &Context,
+        secret: &[i64],
+        target: &EphemeralSecret,
+        (input, seeds): (&InputModulus, &[[u8; 32]]),
+        rng: &mut impl RngCore,
+    ) -> Vec<Poly<Eval>> {
+        let (special, qp) = (input.special_basis(context), input.base_qp(context));
+        let half = |(place, seed): (usize, &[u8; 32])| {
+            let a = sample::uniform(context.ring(), &qp, seed, 0);
+            SeededPair::half(context, &a, [&target.0, secret], scale_at(context, &special, input, place), rng)
+        };
+        seeds.iter().enumerate().map(half).collect()
     }
 
     /// As [`SeededPair::from_parts`], of every pair.
@@ -178,6 +219,14 @@ impl EncapsulationKey {
     }
 }
 
+/// P_in·B^place modulo each prime.
+fn scale_at(context: &Context, special: &Basis, input: &InputModulus, place: usize) -> impl Fn(Modulus) -> u64 + Sync {
+    move |q: Modulus| {
+        let power = (0..place).fold(1, |power, _| q.mul(power, q.reduce(input.base())));
+        q.mul(context.ring().product(special, q), power)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::input_modulus::{rounding, tests};
@@ -208,7 +257,7 @@ mod tests {
                 let mut rng = ChaCha20Rng::seed_from_u64(m);
                 let context = Context::new(params.clone()).unwrap();
                 let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-                let ephemeral = EphemeralSecret::generate(params.shape(), &spec, &formula, &mut rng).unwrap();
+                let ephemeral = EphemeralSecret::generate(&params, &spec, &formula, &mut rng).unwrap();
                 let key = EncapsulationKey::generate(&secret, &ephemeral, &input, &mut rng);
                 let (ring, basis) = (context.ring(), context.basis(input.level));
                 let mut worst = 0.0f64;
@@ -247,7 +296,7 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let [context, other] = [105, 64].map(|m| Context::new(tests::params(m, vec![50; 10])).unwrap());
         let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-        let ephemeral = EphemeralSecret::generate(params.shape(), &spec, &formula, &mut rng).unwrap();
+        let ephemeral = EphemeralSecret::generate(&params, &spec, &formula, &mut rng).unwrap();
         let under = EncryptedSecret::generate(&secret, &ephemeral, 2, &mut rng);
         let key = EncapsulationKey::generate(&secret, &ephemeral, &input, &mut rng);
         let seeds: Vec<&[u8; 32]> = key.pairs.iter().chain([&under]).map(|pair| pair.parts().0).collect();

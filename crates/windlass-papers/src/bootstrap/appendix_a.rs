@@ -65,7 +65,7 @@ impl Published {
             let spec = BootstrapSpec { front_end, ..preset.spec.clone() };
             DecryptionFormula::new(shape, self.modulus, &spec)
         };
-        let request = FormulaSpec { shape, modulus: self.modulus, weight, failure_bits };
+        let request = FormulaSpec { shape, modulus: self.modulus, weight, parties: 1, failure_bits };
         let cleared = NearPrimePower::OWN.cleared_digits(&request);
         Ok((weight, formula(FrontEnd::PrimePower)?, (formula(NearPrimePower::FRONT_END)?, cleared)))
     }

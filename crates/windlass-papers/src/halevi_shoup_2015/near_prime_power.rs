@@ -62,7 +62,7 @@ impl NearPrimePower {
         }
         // The removed part, (z_0 + k)/p^{e'}, is at most spread·(1 + 3p^{r−e'}) + 2p^{r−e'}, so two more
         // cover it once p^{e'−r} ≥ 3·spread + 2.
-        let spread = FrontEndRounding::new(spec.shape, spec.weight).bound(spec.failure_bits);
+        let spread = spec.rounding().bound(spec.failure_bits);
         let digits = r + (3.0 * spread + 2.0).log(prime as f64).ceil() as u32;
         Cleared { digits, alpha: balanced_share(spec.modulus, digits, spec.weight, spec.shape.n()) }
     }
@@ -84,8 +84,7 @@ impl DecryptionMethod for NearPrimePower {
 
     fn formula(&self, spec: &FormulaSpec<'_>) -> Result<DecryptionFormula> {
         let (prime, r) = spec.modulus;
-        let (rounding, Cleared { digits: cleared, .. }) =
-            (FrontEndRounding::new(spec.shape, spec.weight), self.cleared(spec));
+        let (rounding, Cleared { digits: cleared, .. }) = (spec.rounding(), self.cleared(spec));
         let (removed, bound, failure_bits) = match &self.appendix_a {
             None => {
                 let bound = (rounding.bound(spec.failure_bits) + 2.0).floor() as u64;
@@ -293,6 +292,7 @@ mod tests {
             let phase = |k: i128| k * (q / t) + k * (q % t) / t + (k + round) % 3;
             let rest: Vec<i128> = messages.iter().zip(&hidden).map(|(&k, x)| (phase(k) - x).rem_euclid(q)).collect();
             let request = FormulaSpec {
+                parties: 1,
                 shape: params.shape(),
                 modulus: (p, r),
                 weight: spec.ephemeral_weight,
@@ -324,7 +324,7 @@ mod tests {
     }
 
     fn share(front_end: FrontEnd, shape: &Shape, modulus: (u64, u32), weight: u32) -> String {
-        let request = FormulaSpec { shape, modulus, weight, failure_bits: 128.0 };
+        let request = FormulaSpec { shape, modulus, weight, parties: 1, failure_bits: 128.0 };
         let formula = front_end.method().formula(&request).unwrap();
         front_end.method().switched_to(&request, &formula)
     }

@@ -103,6 +103,12 @@ impl Common {
         hash("windlass seed of several parties 1", &[&self.seed, &self.context.params().id().0, &words, &[round]])
     }
 
+    /// A seed for another purpose, of the layers above.
+    #[doc(hidden)]
+    pub fn derived(&self, purpose: &str, input: &[u8]) -> [u8; 32] {
+        hash(purpose, &[&self.seed, &self.context.params().id().0, input])
+    }
+
     /// # Errors
     /// [`RlweError::OutOfRange`] for a level outside the chain, [`RlweError::Ring`] for no automorphism.
     pub(super) fn check(&self, name: KeyName) -> Result<(), RlweError> {

@@ -89,6 +89,12 @@ impl SecretShare {
         SecretRng::from_seed(&seed)
     }
 
+    /// A generator for another purpose, of the layers above.
+    #[doc(hidden)]
+    pub fn derived(&self, purpose: &str, input: &[u8]) -> SecretRng {
+        self.generator(purpose, KeyName::Public, input)
+    }
+
     /// u_i of the relinearisation key: drawn as s_i is.
     pub(super) fn ephemeral(&self, name: KeyName) -> SecretPoly<Eval> {
         let context = self.common.context();

@@ -95,18 +95,19 @@ impl Params {
     ///
     /// # Errors
     /// [`crate::Error::OutOfRange`] for fewer than 2 parties or more than [`RlweParams::MAX_PARTIES`];
-    /// [`crate::Error::Unplannable`] for sets that are made for a refresh.
+    /// [`crate::Error::Unplannable`] for sets that are made for a refresh through CKKS.
     pub fn with_parties(self, parties: u32) -> Result<Self> {
-        if self.ephemeral.is_some() || self.top != self.rlwe.top_level() {
+        if self.top != self.rlwe.top_level() {
             return Err(crate::Error::Unplannable {
                 strategy: "a key of several parties".into(),
                 reason:
-                    "these parameters are made for refreshes, whose keys several parties cannot make yet; plan others"
+                    "these parameters are made for refreshes through CKKS, whose keys several parties cannot make yet; plan others"
                         .into(),
             });
         }
         let spec = RlweSpec { secret: SecretDistribution::Collective { parties }, ..self.spec };
-        Self::new(&self.name, self.scheme, (self.p, self.r), self.generators, spec)
+        let set = Self::new(&self.name, self.scheme, (self.p, self.r), self.generators, spec)?;
+        Ok(Self { ephemeral: self.ephemeral, ..set })
     }
 
     /// The same set with this ephemeral secret for bootstrapping. Contexts of it have their slots
