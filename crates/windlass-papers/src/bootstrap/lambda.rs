@@ -37,8 +37,8 @@ fn today(preset: &str, own: Option<&(u32, Option<String>)>) -> Option<[Option<f6
     }
     let rlwe = preset.params.rlwe();
     let main = match rlwe.secret() {
-        SecretDistribution::Ternary => None,
         SecretDistribution::Sparse { .. } => Some(rlwe.security().bits),
+        _ => None,
     };
     Some([main, preset.ephemeral_key().ok().map(|(_, estimate)| estimate.bits)])
 }
