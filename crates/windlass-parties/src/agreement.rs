@@ -31,8 +31,12 @@ pub struct Member {
 /// Parameters, members, how many of them are needed, keys, and how many decryptions there will be. Public: a text that
 /// all parties have, and that every message names by its digest.
 ///
+/// The uniform polynomials of the keys and the name of the key pair follow from the digest of the whole text. So keys of
+/// two agreements have nothing in common, even if their seeds are equal.
+///
 /// **Warning.** An agreement serves one making of keys. Its seed may come from anyone, but the identities must be those
-/// of the members: who gives another identity for one of them becomes that member.
+/// of the members: who gives another identity for one of them becomes that member. Read the whole text before you take
+/// part: whoever wrote it chose the parameters, how many members are needed, and the noise of decryptions.
 #[derive(Debug)]
 pub struct Agreement<F: CollectiveFamily = Exact> {
     inner: Arc<Inner<F>>,
@@ -168,13 +172,15 @@ impl<F: CollectiveFamily> Agreement<F> {
         publication: Publication,
         seed: [u8; 32],
     ) -> Result<Self> {
-        let common = Common::new(F::files(&context).rlwe(), seed)?;
-        let parties = common.parties();
+        let rlwe = Arc::clone(F::files(&context).rlwe());
+        let parties = Common::new(&rlwe, seed)?.parties();
         let limits = Limits::between(parties, parties).with("the number of parties of the parameters");
         limits.check("the number of members", members.len())?;
         Limits::between(1, parties).with("the number of members").check("the threshold", threshold)?;
         Limits::between(1, 128).check("security in bits", publication.security_bits)?;
-        Limits::between(1, u32::MAX).check("the number of decryptions", publication.decryptions)?;
+        // Each member takes part in so many. Those of the members outside of a coalition of threshold − 1 add up.
+        let most = u32::MAX / (parties - threshold + 1);
+        Limits::between(1, most).check("the number of decryptions", publication.decryptions)?;
         check_members(&members)?;
         let file = AgreementFile {
             windlass_agreement: VERSION,
@@ -202,6 +208,7 @@ impl<F: CollectiveFamily> Agreement<F> {
         };
         let text = serde_json::to_string_pretty(&file).map_err(wrong)?;
         let digest = Sha256::digest(text.as_bytes()).into();
+        let common = Common::new(&rlwe, digest)?;
         let keys = std::iter::once(KeyName::Public).chain(keys).collect();
         let inner = Inner { context, common, members, threshold, keys, bootstrapping, publication, text, digest };
         Ok(Self { inner: Arc::new(inner) })
@@ -279,9 +286,17 @@ impl<F: CollectiveFamily> Agreement<F> {
         self.inner.threshold
     }
 
-    /// Security and number of decryptions.
+    /// Security and number of decryptions: each member takes part in so many.
     pub fn publication(&self) -> Publication {
         self.inner.publication
+    }
+
+    /// What the noise of shares is planned for: all decryptions in which any member outside of a coalition of
+    /// threshold − 1 takes part.
+    pub(crate) fn planned(&self) -> Publication {
+        let Publication { security_bits, decryptions } = self.publication();
+        let outside = self.common().parties() - self.threshold() + 1;
+        Publication { security_bits, decryptions: decryptions * outside }
     }
 
     /// The keys that are made, the public one first.
@@ -342,7 +357,7 @@ impl<F: CollectiveFamily> Agreement<F> {
 }
 
 fn check_members(members: &[Member]) -> Result<()> {
-    let (mut names, mut identities) = (BTreeSet::new(), BTreeSet::new());
+    let (mut names, mut halves) = (BTreeSet::new(), BTreeSet::new());
     for Member { name, identity } in members {
         if name.is_empty() || name.len() > MOST_NAME || name.chars().any(char::is_control) {
             return Err(wrong(format!("a name of a member has 1 to {MOST_NAME} bytes and no control characters")));
@@ -350,7 +365,9 @@ fn check_members(members: &[Member]) -> Result<()> {
         if !is_identity(identity) {
             return Err(wrong(format!("the identity of {name:?} is no public key")));
         }
-        if !names.insert(name) || !identities.insert(identity) {
+        // Whoever has one half of another's identity speaks or reads for it.
+        let (signing, reading) = identity.split_at(PUBLIC / 2);
+        if !names.insert(name) || !halves.insert((0, signing)) || !halves.insert((1, reading)) {
             return Err(PartiesError::MemberTwice { name: name.clone() });
         }
     }

@@ -47,7 +47,7 @@ impl<F: CollectiveFamily> Handover<F> {
     ) -> Result<Self> {
         check_members(agreement, members)?;
         windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
-        let publication = (agreement.publication(), agreement.threshold());
+        let publication = (agreement.planned(), agreement.threshold());
         let (switch, basis) = F::plan_switch(agreement.context(), ciphertext, publication, target)?;
         let mut header = header(agreement, ciphertext, members)?;
         header.extend_from_slice(&target_digest(agreement, target)?);

@@ -95,6 +95,14 @@ impl Identity {
         Member { name: name.into(), identity: self.public() }
     }
 
+    /// A secret that only this identity and the holder of another one can derive.
+    ///
+    /// # Errors
+    /// [`PartiesError::Text`] for an identity that agrees on no secret.
+    pub(crate) fn shared(&self, other: &[u8; PUBLIC]) -> Result<Zeroizing<[u8; 32]>> {
+        agreed(&self.reading, other)
+    }
+
     pub(crate) fn sign(&self, digest: &[u8; 32]) -> [u8; 64] {
         self.signing.sign(digest).to_bytes()
     }
@@ -111,6 +119,20 @@ impl Identity {
         cipher.decrypt_inout_detached(&Nonce::default(), about, plain.as_mut_slice().into(), &tag).ok()?;
         Some(plain)
     }
+}
+
+/// What a secret half and the public half of another agree on.
+///
+/// # Errors
+/// [`PartiesError::Text`] for a public half with which everyone agrees on the same: a point of low order.
+fn agreed(secret: &StaticSecret, other: &[u8; PUBLIC]) -> Result<Zeroizing<[u8; 32]>> {
+    let mut theirs = [0; 32];
+    theirs.copy_from_slice(&other[32..]);
+    let shared = secret.diffie_hellman(&PublicKey::from(theirs));
+    if !shared.was_contributory() {
+        return Err(PartiesError::Text { what: "identity", reason: "it agrees on no secret with any other".into() });
+    }
+    Ok(Zeroizing::new(*shared.as_bytes()))
 }
 
 /// What the text of an identity begins with.
@@ -146,10 +168,10 @@ pub(crate) fn seal(recipient: &[u8; PUBLIC], plain: &[u8], about: &[u8]) -> Resu
     os_rng()?.fill_bytes(seed.as_mut_slice());
     let ephemeral = StaticSecret::from(*seed);
     let public = PublicKey::from(&ephemeral);
+    let shared = agreed(&ephemeral, recipient)?;
     let mut theirs = [0; 32];
     theirs.copy_from_slice(&recipient[32..]);
-    let shared = ephemeral.diffie_hellman(&PublicKey::from(theirs));
-    let cipher = cipher(shared.as_bytes(), public.as_bytes(), &theirs);
+    let cipher = cipher(&shared, public.as_bytes(), &theirs);
     let mut sealed = Vec::with_capacity(plain.len() + ADDED);
     sealed.extend_from_slice(public.as_bytes());
     sealed.extend_from_slice(plain);
@@ -168,11 +190,13 @@ pub(crate) fn is_signed(identity: &[u8; PUBLIC], digest: &[u8; 32], signature: &
     key.is_ok_and(|key| key.verify_strict(digest, &Signature::from_bytes(signature)).is_ok())
 }
 
-/// Whether the public half can be one: its signing key is a point, and no weak one.
+/// Whether the public half can be one: its signing key is a point, and neither half is of low order.
 pub(crate) fn is_identity(identity: &[u8; PUBLIC]) -> bool {
     let mut key = [0; 32];
     key.copy_from_slice(&identity[..32]);
-    VerifyingKey::from_bytes(&key).is_ok_and(|key| !key.is_weak())
+    let signs = VerifyingKey::from_bytes(&key).is_ok_and(|key| !key.is_weak());
+    // Whether a point is of low order does not depend on the secret that it meets.
+    signs && agreed(&StaticSecret::from([1; 32]), identity).is_ok()
 }
 
 #[cfg(test)]
@@ -208,6 +232,12 @@ mod tests {
         assert!(!is_signed(&own.public(), &[8; 32], &signature));
         assert!(!is_signed(&Identity::generate().unwrap().public(), &digest, &signature));
         assert!(!is_identity(&[0; PUBLIC]), "a weak key, under which much is signed");
+        let mut read_by_all = own.public();
+        read_by_all[32..].fill(0);
+        assert!(!is_identity(&read_by_all), "a key under which everyone reads");
+        assert!(seal(&read_by_all, b"a share", b"").is_err() && own.shared(&read_by_all).is_err());
+        let other = Identity::generate().unwrap();
+        assert_eq!(own.shared(&other.public()).unwrap(), other.shared(&own.public()).unwrap());
         for end in 0..text.len() - 1 {
             assert!(Identity::from_text(&text[..end]).is_err());
         }

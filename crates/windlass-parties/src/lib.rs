@@ -71,6 +71,7 @@ mod error;
 mod family;
 mod handover;
 mod identity;
+mod mask;
 mod message;
 mod party;
 mod reading;

@@ -47,7 +47,7 @@ pub enum Step {
 impl Step {
     const ALL: [Self; 6] = [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption, Self::Switch];
 
-    fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Self::Keys => 1,
             Self::First => 2,

@@ -10,6 +10,7 @@ use windlass::schemes::collective::Holder;
 use windlass::wire::{self, FieldReader, FieldWriter};
 use windlass::{Exact, Plaintext};
 use windlass_ring::slots::SlotRing;
+use windlass_ring::{Eval, Poly};
 use windlass_rlwe::collective::{
     DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, check_participants, deal,
 };
@@ -21,6 +22,7 @@ use crate::assembly::{Senders, add_to};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
+use crate::mask::{Masked, mask};
 use crate::message::{Receipt, Step, read, read_polys, read_share, write, write_polys};
 
 /// A party of an agreement: a state machine without a network. What it sends follows from its state alone, so that it
@@ -156,14 +158,13 @@ impl<F: CollectiveFamily> Party<F> {
         if !needed || envelope.from == self.number {
             return Ok(Receipt::NotNeeded);
         }
-        let senders = if envelope.step == Step::First { &self.first.0 } else { &self.dealt.0 };
-        let receipt = senders.check(&agreement, who, &envelope.digest)?;
-        if receipt != Receipt::New {
-            return Ok(receipt);
-        }
         let context = agreement.common().context();
         match (envelope.step, agreement.relinearisation()) {
             (Step::First, Some(name)) => {
+                let receipt = self.first.0.check(&agreement, who, &envelope.digest)?;
+                if receipt != Receipt::New {
+                    return Ok(receipt);
+                }
                 let mut fields = FieldReader::new(envelope.body);
                 let share = read_share(&agreement, (name, Stage::First), &mut fields)?;
                 fields.finish("first share")?;
@@ -172,6 +173,12 @@ impl<F: CollectiveFamily> Party<F> {
             }
             _ => {
                 let body = envelope.opened(&agreement, &self.identity)?;
+                // What is encrypted again differs in all bytes, but not in what it holds.
+                let digest = Sha256::digest(&*body).into();
+                let receipt = self.dealt.0.check(&agreement, who, &digest)?;
+                if receipt != Receipt::New {
+                    return Ok(receipt);
+                }
                 let mut fields = FieldReader::new(&body);
                 let basis = context.base_qp(context.top_level());
                 let mut polys = read_polys(context, (&basis, 1), &mut fields)?;
@@ -181,10 +188,10 @@ impl<F: CollectiveFamily> Party<F> {
                     Some(sum) => sum.add_assign(&share),
                     None => self.dealt.1 = Some(share),
                 }
-                self.dealt.0.0.insert(envelope.from, envelope.digest);
+                self.dealt.0.0.insert(envelope.from, digest);
             }
         }
-        Ok(receipt)
+        Ok(Receipt::New)
     }
 
     /// The members from whom this party still needs a message of a step.
@@ -200,6 +207,10 @@ impl<F: CollectiveFamily> Party<F> {
 
     /// What this party sends when it has the first shares of all: its second share of the relinearisation key; nothing
     /// for an agreement without that key.
+    ///
+    /// **Warning.** Save the state before the message leaves. A party that goes back to a state from before it had all
+    /// first shares, and is then given another one, makes a second share from another sum: from both, the member whose
+    /// first share changed computes the secret of this party.
     ///
     /// # Errors
     /// [`PartiesError::Missing`].
@@ -235,9 +246,10 @@ impl<F: CollectiveFamily> Party<F> {
         }
         self.share_of(ciphertext, members, |party, holder| {
             let agreement = &party.agreement;
-            let plan = F::plan(agreement.context(), ciphertext, (agreement.publication(), agreement.threshold()))?;
-            let share = F::share(&plan, holder, &mut os_rng()?)?;
+            let plan = F::plan(agreement.context(), ciphertext, (agreement.planned(), agreement.threshold()))?;
+            let mut share = F::share(&plan, holder, &mut os_rng()?)?;
             let mut body = header(agreement, ciphertext, members)?;
+            party.mask(Step::Decryption, members, &body, &mut share)?;
             body.extend_from_slice(&write_polys([&share]));
             party.message(reader.unwrap_or(0), Step::Decryption, &body)
         })
@@ -254,14 +266,21 @@ impl<F: CollectiveFamily> Party<F> {
     pub fn switch(&mut self, ciphertext: &F::Ciphertext, members: &[u32], target: &Arc<PublicKey>) -> Result<Vec<u8>> {
         self.share_of(ciphertext, members, |party, holder| {
             let agreement = &party.agreement;
-            let publication = (agreement.publication(), agreement.threshold());
+            let publication = (agreement.planned(), agreement.threshold());
             let (plan, _) = F::plan_switch(agreement.context(), ciphertext, publication, target)?;
-            let share = F::switching_share(&plan, holder, &mut os_rng()?)?;
+            let mut share = F::switching_share(&plan, holder, &mut os_rng()?)?;
             let mut body = header(agreement, ciphertext, members)?;
             body.extend_from_slice(&target_digest(agreement, target)?);
+            party.mask(Step::Switch, members, &body, &mut share[0])?;
             body.extend_from_slice(&write_polys(&share));
             party.message(0, Step::Switch, &body)
         })
+    }
+
+    /// Adds this party's part of a sharing of zero among the members that take part.
+    fn mask(&self, step: Step, members: &[u32], about: &[u8], share: &mut Poly<Eval>) -> Result<()> {
+        let masked = Masked { step, number: self.number, members, about };
+        mask(&self.agreement, &self.identity, &masked, share)
     }
 
     /// What `make` gives for this party's part of the secret, which counts as a decryption.
@@ -314,13 +333,14 @@ impl Party {
         Limits::between(1, self.agreement.common().parties()).check("the number of the reader", reader)?;
         self.share_of(ciphertext, members, |party, holder| {
             let agreement = &party.agreement;
-            let publication = (agreement.publication(), agreement.threshold());
+            let publication = (agreement.planned(), agreement.threshold());
             let plan = Exact::plan(agreement.context(), ciphertext, publication)?;
             let mut rng = os_rng()?;
             let ring = agreement.context().slot_ring().lower(ciphertext.exponent()).map_err(windlass::Error::from)?;
             let mask = uniform(&ring, &mut rng)?;
-            let share = plan.masked_share(holder, &mask, &mut rng)?;
+            let mut share = plan.masked_share(holder, &mask, &mut rng)?;
             let mut body = header(agreement, ciphertext, members)?;
+            party.mask(Step::Decryption, members, &body, &mut share)?;
             body.extend_from_slice(&write_polys([&share]));
             Ok((party.message(reader, Step::Decryption, &body)?, mask))
         })

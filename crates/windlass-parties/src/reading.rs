@@ -38,7 +38,7 @@ impl<F: CollectiveFamily> Reading<F> {
     pub fn new(agreement: &Agreement<F>, ciphertext: &F::Ciphertext, members: &[u32]) -> Result<Self> {
         check_members(agreement, members)?;
         windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
-        let publication = (agreement.publication(), agreement.threshold());
+        let publication = (agreement.planned(), agreement.threshold());
         Ok(Self {
             decryption: F::plan(agreement.context(), ciphertext, publication)?,
             header: header(agreement, ciphertext, members)?,

@@ -162,6 +162,12 @@ fn parties_stop_and_start_again() {
         }
         restart(&mut session.parties, &session.identities);
     }
+    // What a party sends again after a restart is taken for what it is.
+    for message in &again {
+        for party in &mut session.parties {
+            assert_ne!(party.receive(message).unwrap(), Receipt::New);
+        }
+    }
     let mut assembly = Assembly::new(&agreement);
     assert_eq!(assembly.missing(Step::Keys), ["Ada", "Ben", "Cleo"]);
     for message in messages.iter().chain(&again) {
@@ -299,6 +305,43 @@ fn decryptions_are_counted_and_for_one_ciphertext() {
     assert!(matches!(refused, Err(PartiesError::Windlass(Error::OtherKeyPair(_)))), "{refused:?}");
 }
 
+/// Each member takes part in as many decryptions as were agreed on, but not all in the same.
+#[test]
+fn noise_hides_the_decryptions_of_all_members_together() {
+    let context = exact(Scheme::Bgv, 5);
+    let mut session = begin(&context, 5, 2, &[]);
+    let ct = encrypt(&context, &session.keys(), &[1]);
+    let reading = Reading::new(&session.agreement, &ct, &[2, 5]).unwrap();
+    let of_one = windlass::schemes::collective::ExactDecryption::plan(
+        context.rlwe(),
+        (context.scheme(), context.slot_ring()),
+        &ct,
+        (session.agreement.publication(), 2),
+    );
+    // Four members are outside of a coalition of one.
+    assert_eq!(reading.decryption().needed_bits(), of_one.unwrap().needed_bits() + 2.0);
+    let most = |decryptions| Publication { security_bits: 40, decryptions };
+    assert!(session.agreement.with_publication(most(u32::MAX / 4)).is_ok());
+    assert!(matches!(session.agreement.with_publication(most(u32::MAX / 4 + 1)), Err(PartiesError::OutOfRange(_))));
+}
+
+/// Another list, threshold or number of decryptions is another key pair, also with the same seed.
+#[test]
+fn keys_of_two_agreements_have_nothing_in_common() {
+    let session = begin(&exact(Scheme::Bgv, 2), 2, 2, &[]);
+    let text = session.agreement.to_json();
+    let mut names = std::collections::HashSet::from([session.agreement.key_id()]);
+    for (from, to) in [
+        ("\"threshold\": 2", "\"threshold\": 1"),
+        ("\"name\": \"Ben\"", "\"name\": \"Dan\""),
+        ("\"decryptions\": 1024", "\"decryptions\": 1023"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        names.insert(Agreement::<Exact>::from_json(&text.replace(from, to)).unwrap().key_id());
+    }
+    assert_eq!(names.len(), 4);
+}
+
 #[test]
 fn agreements_are_checked() {
     let context = exact(Scheme::Bgv, 2);
@@ -313,6 +356,15 @@ fn agreements_are_checked() {
     assert!(matches!(agree(vec![a.clone(), ben.member("Ada")], 2), Err(PartiesError::MemberTwice { .. })));
     assert!(matches!(agree(vec![a.clone(), ada.member("Ben")], 2), Err(PartiesError::MemberTwice { .. })));
     assert!(matches!(agree(vec![a.clone(), ben.member("")], 2), Err(PartiesError::Text { .. })));
+    // Half of another's identity.
+    for half in [0..32, 32..64] {
+        let mut copied = cleo.member("Cleo");
+        copied.identity[half.clone()].copy_from_slice(&ada.public()[half]);
+        assert!(matches!(agree(vec![a.clone(), copied], 2), Err(PartiesError::MemberTwice { .. })));
+    }
+    let mut read_by_all = ben.member("Ben");
+    read_by_all.identity[32..].fill(0);
+    assert!(matches!(agree(vec![a.clone(), read_by_all], 2), Err(PartiesError::Text { .. })));
     let alone = Context::preset("insecure_toy_256").unwrap();
     let refused = Agreement::new(&alone, vec![a.clone(), b.clone()], 2, &[]);
     assert!(matches!(refused, Err(PartiesError::OutOfRange(_))), "{refused:?}");

@@ -3,9 +3,7 @@
 use num_bigint::BigInt;
 use rayon::prelude::*;
 use windlass::Result;
-use windlass::bootstrap::{
-    BootstrapError, BootstrapSpec, DecryptionFormula, DecryptionMethod, FormulaSpec, FrontEnd,
-};
+use windlass::bootstrap::{BootstrapError, BootstrapSpec, DecryptionFormula, DecryptionMethod, FormulaSpec, FrontEnd};
 use windlass::ring::kernels::{Shape, arith};
 use windlass::ring::rns::IntegerLift;
 use windlass::ring::{Eval, Poly};

@@ -57,7 +57,7 @@ impl Flooding {
 pub enum Holder<'a> {
     /// Its own secret: all parties take part.
     All(&'a SecretShare),
-    /// Its share of the collective secret, and the parties that take part.
+    /// Its share of the collective secret, and the parties that take part. **Warning.** Mask the share.
     Some {
         /// What the parties agreed on.
         common: &'a Common,
@@ -101,7 +101,10 @@ impl Holder<'_> {
 
     /// The share s·c_1 + multiplier·E of a decryption, for this party's share of s: s_i, or λ_j·σ(j).
     ///
-    /// **Warning.** The noise must be planned: what it has to hide is the error of the ciphertext.
+    /// **Warning.** The noise must be planned: what it has to hide is the error of the ciphertext. Before it leaves the
+    /// party, a share must be masked by a sharing of zero among the parties that take part: λ_j·σ(j) is a fraction times
+    /// the secret for a reader who knows threshold − 1 other values, and noise does not hide the error of the ciphertext
+    /// modulo its denominator (`docs/math/parties.md`).
     ///
     /// # Errors
     /// [`RlweError::OutOfRange`] for the bits of the noise and as [`super::check_participants`];

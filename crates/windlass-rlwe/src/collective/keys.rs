@@ -155,7 +155,9 @@ impl SecretShare {
     /// The second message of the relinearisation key, made of the sum of all first ones:
     /// s_i·(h_0 − a') + u_i·h_1 + e.
     ///
-    /// The error depends on the sum, so that another sum for the same key meets another error.
+    /// **Warning.** One sum for each key, of first messages that keep to the protocol. The error depends on the sum, so
+    /// that another sum meets another error, but this is not enough: from two second messages of one party, whoever made
+    /// the first messages in which their sums differ computes the secret of that party.
     ///
     /// # Errors
     /// [`RlweError::BadKey`] for a sum of another key, or of fewer shares than there are parties.

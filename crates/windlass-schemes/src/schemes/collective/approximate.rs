@@ -58,9 +58,10 @@ impl ApproximateDecryption {
             return Err(Error::ContextMismatch { operation: "decrypt with several parties", left, right });
         }
         let (n, scale) = (context.spec().n as f64, ciphertext.scale());
-        // The Euclidean norm of the coefficients is at most the canonical norm, and their sum √n times that.
+        // The Euclidean norm of the coefficients is at most the canonical norm, and their sum √n times that. A simulator
+        // knows the values and rounds their n coefficients.
         let least = context.fresh_bound(ciphertext.level());
-        let error_bits = (n.sqrt() * ciphertext.whole_error_bound().max(least) * scale).log2();
+        let error_bits = (n.sqrt() * ciphertext.whole_error_bound().max(least) * scale + n / 2.0).log2();
         let bits = needed(publication, error_bits).ceil().max(0.0);
         let (count, sum) = (2.0 * ciphertext.slots() as f64, bits + f64::from(parties).log2());
         // A coefficient of the noise has the variance 4^w/3 for each party.

@@ -21,7 +21,7 @@ use crate::schemes::{Publication, Scheme};
 /// noise.
 ///
 /// The level is the lowest that has room for noise enough, since shares are then shortest. The noise is the most that
-/// the level has room for, less [`SEEN_BITS`], and never less than what hides the error.
+/// the level has room for and [`Flooding`] has, less [`SEEN_BITS`], and never less than what hides the error.
 #[derive(Debug, Clone)]
 pub struct ExactDecryption {
     ciphertext: Ciphertext,
@@ -79,7 +79,7 @@ pub(super) fn choose(
         let half = context.log2_modulus(level) - 1.0;
         let used = half - rules.capacity_at(level, bound(lowered.noise, model));
         let room = log2_difference(half - SEEN_BITS, used).map_or(f64::NEG_INFINITY, |bits| bits - spread);
-        (needed, room.floor())
+        (needed, room.floor().min(f64::from(Flooding::MOST_BITS)))
     };
     let all: Vec<(f64, f64)> = (1..=ciphertext.level()).map(at).collect();
     let Some(index) = all.iter().position(|(needed, room)| room >= needed) else {
@@ -91,7 +91,7 @@ pub(super) fn choose(
     let (needed_bits, room) = all[index];
     let keys = Arc::new(EvaluationKeys::of_pair(context, key));
     let ciphertext = Engine::new(scheme, slot_ring, keys)?.switched(ciphertext, index + 1).into_owned();
-    Ok(Chosen { ciphertext, flooding: Flooding { bits: (room as u32).min(Flooding::MOST_BITS) }, needed_bits })
+    Ok(Chosen { ciphertext, flooding: Flooding { bits: room as u32 }, needed_bits })
 }
 
 impl ExactDecryption {
