@@ -51,8 +51,9 @@ impl Key {
         estimate: SecurityEstimate,
     ) -> Self {
         let weight = match secret {
-            SecretDistribution::Ternary => 0,
             SecretDistribution::Sparse { weight } => weight,
+            // Of several parties' secrets one is unknown.
+            SecretDistribution::Ternary | SecretDistribution::Collective { .. } => 0,
         };
         Self { kind, name: name.into(), n, log2_qp, weight, sigma: RlweParams::SIGMA, stated: estimate.bits }
     }
@@ -87,8 +88,8 @@ fn stated() -> Result<Vec<Key>, Box<dyn Error>> {
     }
     for (n, log2_qp, secret) in security::table_points() {
         let name = match secret {
-            SecretDistribution::Ternary => "ternary",
             SecretDistribution::Sparse { .. } => "sparse",
+            _ => "ternary",
         };
         keys.push(Key::new(Kind::Table, name, n, log2_qp, secret, security::security_bits(n, log2_qp, secret)?));
     }

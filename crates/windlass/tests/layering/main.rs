@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 18] = [
+const LAYERS: [(&str, &[&str]); 19] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
