@@ -246,6 +246,14 @@ impl NoiseModel {
         self.base_qp_error(level) * self.relinearisation_factor() + self.rounding(2)
     }
 
+    /// What bringing a ciphertext at `level` to another key pair adds: a key switch; by a delegation one whose key has the
+    /// errors of public-key encryptions, ‖e‖·‖u‖ + ‖e_1‖·‖s'‖ + ‖e_0‖.
+    pub fn reencryption(&self, level: usize, is_delegation: bool) -> Bound {
+        // u has the bound of one party's secret, which is no more than that of all.
+        let factor = if is_delegation { self.secret_norm * Bound::of(2.0) + Bound::ONE } else { Bound::ONE };
+        self.base_qp_error(level) * factor + self.rounding(2)
+    }
+
     /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption
     /// may fail.
     pub fn capacity(&self, log2_q: f64, a: Bound) -> f64 {

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use windlass_rlwe::Context;
+use windlass_ring::Basis;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::{PublicKey, SecretKey};
 use windlass_rlwe::switching::SwitchingKey;
+use windlass_rlwe::{Context, ReceivingKey, ReencryptionKey};
 use windlass_schemes::error::Result;
 use windlass_schemes::file_sizes::packed_len;
 use zeroize::Zeroizing;
 
-use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
+use super::values::{FileContext, Wire, poly_len, read_poly, read_seeded, seeded_len, write_poly, write_seeded};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 
 /// Secret coefficients are stored as c + k, modulo 2k + 1, for a key of k parties; k is 1 for a key of one.
@@ -71,6 +72,83 @@ impl<C: FileContext> Wire<C> for PublicKey {
 
     fn limit(context: &C) -> u64 {
         32 + poly_len(context.rlwe(), &context.rlwe().basis(context.rlwe().top_level())) as u64
+    }
+}
+
+impl<C: FileContext> Wire<C> for ReceivingKey {
+    const KIND: Kind = Kind::ReceivingKey;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(ReceivingKey::key_id(self))
+    }
+
+    /// The seed of a, then b over all primes.
+    fn encode(&self, _: &C, out: &mut FieldWriter) {
+        write_seeded(out, self.parts());
+    }
+
+    fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
+        const WHAT: &str = "receiving key";
+        let basis = whole(context.rlwe());
+        let (seed, b) = read_seeded(context.rlwe(), &basis, &mut fields, [WHAT; 2])?;
+        fields.finish(WHAT)?;
+        Ok(Self::from_parts(context.rlwe(), key, seed, b)?)
+    }
+
+    fn limit(context: &C) -> u64 {
+        seeded_len(context.rlwe(), &whole(context.rlwe()))
+    }
+}
+
+/// The basis of Q·P at the top.
+fn whole(context: &Context) -> Basis {
+    context.base_qp(context.top_level())
+}
+
+impl<C: FileContext> Wire<C> for ReencryptionKey {
+    const KIND: Kind = Kind::ReencryptionKey;
+
+    /// The pair that it leads to.
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.pairs().1)
+    }
+
+    /// The pair that ciphertexts come from (16 bytes), level (2 bytes), whether it is a delegation (1 byte). Then of a
+    /// key between two pairs of one owner the seed (32 bytes) and b halves, of a delegation both halves of each digit.
+    fn encode(&self, _: &C, out: &mut FieldWriter) {
+        let key = self.switching_key();
+        out.bytes(&self.pairs().0.0);
+        out.u16(self.level() as u16);
+        out.bytes(&[self.is_delegation().into()]);
+        if self.is_delegation() {
+            key.pairs().for_each(|half| write_poly(out, half));
+        } else {
+            out.bytes(key.seed());
+            key.b().iter().for_each(|half| write_poly(out, half));
+        }
+    }
+
+    fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
+        const WHAT: &str = "re-encryption key";
+        let rlwe = context.rlwe();
+        let from = KeyId(fields.array(WHAT)?);
+        let level = usize::from(fields.u16(WHAT)?);
+        let [kind] = fields.array::<1>(WHAT)?;
+        if level == 0 || level > rlwe.top_level() || kind > 1 {
+            return Err(WireError::Malformed { what: WHAT }.into());
+        }
+        let seed = if kind == 0 { Some(fields.array(WHAT)?) } else { None };
+        let halves = SwitchingKey::digits(rlwe, level) * (1 + usize::from(kind));
+        let basis = rlwe.covering_basis(level);
+        let polys = (0..halves).map(|_| read_poly(rlwe, &basis, &mut fields, WHAT));
+        let polys = polys.collect::<Result<Vec<_>, WireError>>()?;
+        fields.finish(WHAT)?;
+        Ok(Self::from_parts(rlwe, (from, key), level, seed, polys)?)
+    }
+
+    fn limit(context: &C) -> u64 {
+        let digits = context.rlwe().params().digits();
+        (16 + 2 + 1 + 32 + 2 * digits * poly_len(context.rlwe(), &whole(context.rlwe()))) as u64
     }
 }
 

@@ -54,12 +54,16 @@ pub enum Kind {
     PartyState,
     /// A message of one party to others.
     PartyMessage,
+    /// What others need to delegate to a recipient.
+    ReceivingKey,
+    /// A key that brings ciphertexts from one key pair to another.
+    ReencryptionKey,
 }
 
 impl Kind {
     /// Every kind, its code in a header and its name.
     #[doc(hidden)]
-    pub const ALL: [(Self, u16, &'static str); 24] = [
+    pub const ALL: [(Self, u16, &'static str); 26] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -84,6 +88,8 @@ impl Kind {
         (Self::RefreshKeys, 22, "keys of a refresh of CKKS"),
         (Self::PartyState, 23, "the state of a party"),
         (Self::PartyMessage, 24, "a message of a party"),
+        (Self::ReceivingKey, 25, "a receiving key"),
+        (Self::ReencryptionKey, 26, "a re-encryption key"),
     ];
 
     /// Whether only its owner may read it.

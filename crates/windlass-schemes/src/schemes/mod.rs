@@ -10,6 +10,7 @@ pub mod explicit;
 pub mod pairs;
 mod parts;
 mod publication;
+mod reencryption;
 mod refresh;
 mod refreshing;
 mod scheme;

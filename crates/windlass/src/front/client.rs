@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_rlwe::{PublicKey, SecretKey, SecretRng, process_id};
+use windlass_rlwe::{PublicKey, ReceivingKey, ReencryptionKey, SecretKey, SecretRng, process_id};
 use zeroize::Zeroizing;
 
 use super::context::Context;
@@ -94,6 +94,38 @@ impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
     /// [`Error::Rlwe`] if a forked process gets no entropy.
     pub fn public_key(&self) -> Result<PublicKey> {
         Ok(PublicKey::generate(&self.secret, &mut self.fork_rng()?))
+    }
+}
+
+impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
+    /// What others need to delegate ciphertexts to this client ([`Self::delegation_key`]).
+    ///
+    /// # Errors
+    /// As [`Self::public_key`].
+    pub fn receiving_key(&self) -> Result<ReceivingKey> {
+        Ok(ReceivingKey::generate(&self.secret, &mut self.fork_rng()?))
+    }
+
+    /// A key that brings ciphertexts of this client to another key pair of the same owner, without decrypting them: for
+    /// a server that stores them, when a key pair is changed.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] for a client of other parameters.
+    pub fn reencryption_key(&self, to: &Self) -> Result<ReencryptionKey> {
+        let level = self.secret.context().top_level();
+        Ok(ReencryptionKey::between(&self.secret, &to.secret, level, &mut self.fork_rng()?)?)
+    }
+
+    /// A key that brings ciphertexts of this client to a recipient, who then reads them.
+    ///
+    /// **Warning.** The recipient, together with whoever has the key, can read *all* ciphertexts of this client, also
+    /// those that are not given on. Make a key pair for what will be given on.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] for a recipient of other parameters.
+    pub fn delegation_key(&self, to: &ReceivingKey) -> Result<ReencryptionKey> {
+        let level = self.secret.context().top_level();
+        Ok(ReencryptionKey::delegation(&self.secret, to, level, &mut self.fork_rng()?)?)
     }
 }
 

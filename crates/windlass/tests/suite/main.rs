@@ -19,6 +19,7 @@ mod parameters;
 mod planned;
 mod polynomial;
 mod properties;
+mod reencryption;
 mod slot_packing;
 mod slot_table;
 mod spare_primes;

@@ -329,6 +329,22 @@ impl Ciphertext {
         self.with_noise(noise)
     }
 
+    /// The same ciphertext with the error of a re-encryption on top.
+    ///
+    /// # Errors
+    /// [`Error::ModulusExhausted`].
+    pub(crate) fn with_reencryption(&self, is_delegation: bool) -> Result<Self> {
+        let (errors, scale, level) = (self.context.errors(), self.scale(), self.level());
+        let of = |count| match is_delegation {
+            true => errors.delegation(level, count) / scale,
+            false => errors.inner_product(level, count) / scale,
+        };
+        let mut out = self.clone().with_noise([of(2 * self.slots()), of(self.context.spec().n)]);
+        out.add_rounding(level);
+        let (needed, room) = (out.log2_phase(), self.context.room(level));
+        if needed >= room { Err(out.outgrown("re-encrypt", needed)) } else { Ok(out) }
+    }
+
     /// The same message under another key.
     pub(crate) fn under_key(&self, key: KeyId, parts: [Poly<Eval>; 2]) -> Self {
         Self { key, ..self.with_parts(parts.into(), self.info.clone()) }

@@ -120,6 +120,11 @@ impl ErrorModel {
         (variance * self.n * self.parties).sqrt() * self.sigma
     }
 
+    /// As [`Self::inner_product`] with a key of a delegation, whose error is e·u + e_1·s' + e_0.
+    pub(crate) fn delegation(&self, level: usize, count: usize) -> f64 {
+        self.inner_product(level, count) * (2.0 * self.secret_norm.powi(2) + 1.0).sqrt()
+    }
+
     /// As [`Self::inner_product`] with the relinearisation key. That of several parties has the error
     /// s·e_0 + u·e_1 + e_2 instead of e_2, with u as s: a slot of s is at most its norm.
     pub(crate) fn relinearisation(&self, level: usize, count: usize) -> f64 {
