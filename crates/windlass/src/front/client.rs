@@ -118,7 +118,7 @@ impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
 
     /// A key that brings ciphertexts of this client to a recipient, who then reads them.
     ///
-    /// **Warning.** The recipient, together with whoever has the key, can read *all* ciphertexts of this client, also
+    /// **Warning.** The recipient, together with a server that has the key, can read *all* ciphertexts of this client, also
     /// those that are not given on. Make a key pair for what will be given on.
     ///
     /// # Errors
