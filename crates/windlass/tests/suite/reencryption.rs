@@ -7,7 +7,9 @@ use windlass::{Context, Error, Params, Scheme};
 
 #[test]
 fn values_are_brought_to_another_key_pair_and_computed_with() {
-    for (name, scheme) in [("insecure_toy_256", Scheme::Bgv), ("insecure_toy_256", Scheme::Bfv), ("insecure_boot_105", Scheme::Bgv)] {
+    for (name, scheme) in
+        [("insecure_toy_256", Scheme::Bgv), ("insecure_toy_256", Scheme::Bfv), ("insecure_boot_105", Scheme::Bgv)]
+    {
         let context = Context::preset(name).unwrap().with_scheme(scheme).unwrap();
         let (old, server) = context.generate_keys([&Products]).unwrap();
         let (new, new_server) = context.generate_keys([&Products]).unwrap();
@@ -52,12 +54,21 @@ fn errors_of_delegations_are_within_their_bound() {
     let mut largest: f64 = 0.0;
     for (k, pair) in pairs.chunks(2).enumerate() {
         let basis = pair[0].basis().clone();
-        let source = windlass::ring::Poly::from_signed(ring, &basis, old.secret_key().expose_coefficients()).into_eval();
-        let factors: Vec<u64> = basis
-            .indices()
-            .map(|i| if rlwe.gadget().groups()[k].row_of(i).is_some() { ring.product(special, ring.modulus(i)) } else { 0 })
-            .collect();
-        let target = windlass::ring::Poly::from_signed(ring, &basis, new.secret_key().expose_coefficients()).into_eval();
+        let source =
+            windlass::ring::Poly::from_signed(ring, &basis, old.secret_key().expose_coefficients()).into_eval();
+        let factors: Vec<u64> =
+            basis
+                .indices()
+                .map(|i| {
+                    if rlwe.gadget().groups()[k].row_of(i).is_some() {
+                        ring.product(special, ring.modulus(i))
+                    } else {
+                        0
+                    }
+                })
+                .collect();
+        let target =
+            windlass::ring::Poly::from_signed(ring, &basis, new.secret_key().expose_coefficients()).into_eval();
         let mut error = pair[1].mul(&target).plus(&pair[0]);
         error.sub_assign(&source.embed_times(&basis, &factors));
         let error = error.into_coeff();
@@ -90,7 +101,8 @@ fn numbers_of_ckks_are_brought_to_another_key_pair() {
 #[test]
 fn keys_of_other_parameters_are_refused() {
     let context = Context::preset("insecure_toy_256").unwrap();
-    let together = Context::from_params(Params::preset("insecure_toy_256", Scheme::Bgv).unwrap().with_parties(2).unwrap());
+    let together =
+        Context::from_params(Params::preset("insecure_toy_256", Scheme::Bgv).unwrap().with_parties(2).unwrap());
     let (one, _) = context.generate_keys([]).unwrap();
     let (other, _) = together.unwrap().generate_keys([]).unwrap();
     assert!(matches!(one.reencryption_key(&other), Err(Error::Rlwe(_))));
