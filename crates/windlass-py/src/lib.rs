@@ -68,7 +68,7 @@ mod _windlass {
     #[pymodule_export]
     use super::circuit::PyCircuit;
     #[pymodule_export]
-    use super::client::{PyClient, PyEncryptor};
+    use super::client::{PyClient, PyEncryptor, PyReceivingKey, PyReencryptionKey};
     #[pymodule_export]
     use super::explicit::{
         PyExplicitCiphertext, PyExplicitClient, PyExplicitContext, PyExplicitPlaintext, PyExplicitServer,

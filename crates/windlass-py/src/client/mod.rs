@@ -3,6 +3,7 @@
 mod decrypting;
 mod encrypting;
 mod encryptor;
+mod reencryption;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ pub use self::decrypting::ClientKind;
 use self::decrypting::{decrypt, decrypt_wide, numbers_of};
 use self::encrypting::{encrypt, encrypt_wide};
 pub use self::encryptor::PyEncryptor;
+pub use self::reencryption::{PyReceivingKey, PyReencryptionKey};
 use crate::array::PyCiphertext;
 use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain};
