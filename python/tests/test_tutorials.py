@@ -97,7 +97,15 @@ def test_the_readme_stays_short() -> None:
 
 GUIDES = [
     ROOT / "docs" / "how-to" / f"{name}.md"
-    for name in ["bootstrapping", "explicit-steps", "functions", "linear-maps", "trace", "training"]
+    for name in [
+        "bootstrapping",
+        "explicit-steps",
+        "functions",
+        "linear-maps",
+        "reencryption",
+        "trace",
+        "training",
+    ]
 ]
 PAGES_WITH_PROGRAMS = [*sorted(TUTORIALS.glob("*.md")), *GUIDES]
 

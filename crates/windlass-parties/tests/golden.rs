@@ -38,7 +38,7 @@ fn context() -> Context {
     Context::from_params(Params::new("insecure_golden", Scheme::Bgv, (97, 1), None, spec).unwrap()).unwrap()
 }
 
-/// Writes all files anew: only for a new version of a format, where it is called by hand.
+/// Writes all files again: only for a new version of a format, where it is called by hand.
 #[test]
 #[ignore = "writes the golden files"]
 fn write() {
