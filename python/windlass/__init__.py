@@ -13,7 +13,7 @@ Client and server share a *context*. A *client* holds the secret key. A *server*
 keys that the named circuits need.
 """
 
-from windlass import heir, plots
+from windlass import heir, parties, plots
 from windlass._windlass import (
     Bootstrapping,
     Ciphertext,
@@ -55,6 +55,7 @@ from windlass._windlass import (
 from windlass.errors import (
     BootstrapError,
     CapacityExhausted,
+    DecryptionsSpent,
     DTypeError,
     DuplicateKey,
     EncryptedComparison,
@@ -64,10 +65,12 @@ from windlass.errors import (
     HiddenKeysError,
     InsecureParameters,
     InternalError,
+    MessageRefused,
     MissingBootstrappingKeys,
     MissingFile,
     MissingGaloisKey,
     MissingKeys,
+    MissingMessages,
     MissingPackage,
     MissingRelinearisationKey,
     NoParameters,
@@ -81,6 +84,7 @@ from windlass.errors import (
     OutsideInterval,
     ParameterError,
     PartError,
+    PartiesError,
     PassphraseNeeded,
     ProgramError,
     SecretNotPickled,
@@ -131,6 +135,7 @@ __all__ = [
     "Client",
     "Context",
     "DTypeError",
+    "DecryptionsSpent",
     "DuplicateKey",
     "EncryptedComparison",
     "Encryptor",
@@ -152,10 +157,12 @@ __all__ = [
     "LinearPlan",
     "Logistic",
     "LookupService",
+    "MessageRefused",
     "MissingBootstrappingKeys",
     "MissingFile",
     "MissingGaloisKey",
     "MissingKeys",
+    "MissingMessages",
     "MissingPackage",
     "MissingRelinearisationKey",
     "Network",
@@ -174,6 +181,7 @@ __all__ = [
     "OutsideInterval",
     "ParameterError",
     "PartError",
+    "PartiesError",
     "PassphraseNeeded",
     "PreparedPlan",
     "ProgramError",
@@ -215,6 +223,7 @@ __all__ = [
     "log",
     "maximum",
     "minimum",
+    "parties",
     "plan_parameters",
     "plots",
     "preset_parameters",

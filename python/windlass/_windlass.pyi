@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from typing_extensions import Buffer
 
 __all__ = [
+    "Agreement",
+    "Assembly",
     "Bootstrapping",
     "Ciphertext",
     "Circuit",
@@ -32,10 +34,13 @@ __all__ = [
     "ExplicitPlaintext",
     "ExplicitServer",
     "HiddenKeys",
+    "Identity",
     "Keys",
     "LinearPlan",
     "OprfKey",
+    "Party",
     "PreparedPlan",
+    "Reading",
     "Server",
     "Table",
     "TableBlinding",
@@ -51,6 +56,7 @@ __all__ = [
     "plan_parameters",
     "preset_parameters",
     "presets",
+    "restore_agreement",
     "restore_blocks",
     "restore_bootstrapping",
     "restore_ciphertext",
@@ -153,9 +159,15 @@ class Context:
         max_key_bytes: int | None = None,
         progress: _Progress = None,
         for_: Sequence[Any] | None = None,
+        parties: int | None = None,
     ) -> Context: ...
     @staticmethod
-    def preset(name: str, *, scheme: _Scheme | Literal["CKKS"] | None = None) -> Context: ...
+    def preset(
+        name: str,
+        *,
+        scheme: _Scheme | Literal["CKKS"] | None = None,
+        parties: int | None = None,
+    ) -> Context: ...
     @staticmethod
     def approximate(
         *,
@@ -164,7 +176,9 @@ class Context:
         value_bits: int = 16,
         slots: int = 1,
         for_: Sequence[Any] | None = None,
+        parties: int | None = None,
     ) -> Context: ...
+    def with_parties(self, parties: int) -> Context: ...
     @staticmethod
     def refreshing(
         *,
@@ -356,6 +370,101 @@ class Encryptor:
     def nbytes(self) -> int: ...
     def __reduce_ex__(self, protocol: int) -> _Reduced: ...  # type: ignore[override]
     def _repr_html_(self) -> str: ...
+
+_Receipt: TypeAlias = Literal["new", "again", "not needed"]
+
+@final
+class Identity:
+    def __new__(cls) -> Identity: ...
+    @property
+    def public(self) -> bytes: ...
+    def save(self, path: _Path, *, passphrase: str | bytes | None = None) -> int: ...
+    @staticmethod
+    def load(path: _Path, *, passphrase: str | bytes | None = None) -> Identity: ...
+    def __reduce__(self) -> _Reduced: ...
+
+@final
+class Agreement:
+    def __new__(
+        cls,
+        context: Context,
+        members: dict[str, bytes],
+        *circuits: _Circuits,
+        threshold: int | None = None,
+        decryptions: int = 1024,
+        security: int = 40,
+    ) -> Agreement: ...
+    @staticmethod
+    def from_json(text: str) -> Agreement: ...
+    def to_json(self) -> str: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def members(self) -> list[str]: ...
+    @property
+    def threshold(self) -> int: ...
+    @property
+    def decryptions(self) -> int: ...
+    @property
+    def context(self) -> Context: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> _Reduced: ...
+
+@final
+class Party:
+    def __new__(cls, agreement: Agreement, identity: Identity) -> Party: ...
+    def opening(self) -> list[bytes]: ...
+    def receive(self, message: bytes) -> _Receipt: ...
+    def closing(self) -> list[bytes]: ...
+    def missing(self) -> dict[str, list[str]]: ...
+    def decrypt(
+        self,
+        ciphertext: Ciphertext,
+        *,
+        by: Iterable[str | int] | None = None,
+        reader: str | int | None = None,
+    ) -> list[bytes]: ...
+    @property
+    def decryptions(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def agreement(self) -> Agreement: ...
+    def save(self, path: _Path, *, passphrase: str | bytes | None = None) -> int: ...
+    @staticmethod
+    def load(
+        agreement: Agreement,
+        identity: Identity,
+        path: _Path,
+        *,
+        passphrase: str | bytes | None = None,
+    ) -> Party: ...
+    def __reduce__(self) -> _Reduced: ...
+
+@final
+class Assembly:
+    def __new__(cls, agreement: Agreement) -> Assembly: ...
+    def receive(self, message: bytes) -> _Receipt: ...
+    def missing(self) -> dict[str, list[str]]: ...
+    def encryptor(self) -> Encryptor: ...
+    def server(self) -> Server: ...
+
+@final
+class Reading:
+    def __new__(
+        cls,
+        agreement: Agreement,
+        ciphertext: Ciphertext,
+        *,
+        by: Iterable[str | int] | None = None,
+        identity: Identity | None = None,
+    ) -> Reading: ...
+    def receive(self, share: bytes) -> _Receipt: ...
+    def missing(self) -> list[str]: ...
+    def values(self) -> NDArray[Any]: ...
+    @property
+    def precision_bits(self) -> float | None: ...
 
 @final
 class ReceivingKey:
@@ -956,6 +1065,7 @@ class TableClient:
 
 # What pickles call.
 def restore_table(directory: _Path) -> Table: ...
+def restore_agreement(text: str) -> Agreement: ...
 def restore_context(state: str) -> Context: ...
 def restore_training(
     state: str,

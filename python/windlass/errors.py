@@ -186,6 +186,28 @@ class OutsideInterval(WindlassError, ValueError):
     """The upper end."""
 
 
+class PartiesError(WindlassError):
+    """What several parties do together was refused."""
+
+
+class MissingMessages(PartiesError):
+    """Messages of members are missing."""
+
+    members: list[str] = []  # noqa: RUF012 - of each instance where there are any
+    """The names of those whose messages are missing."""
+
+
+class MessageRefused(PartiesError):
+    """A message, a share or a state does not belong here. Nothing of it was used."""
+
+    sender: str = ""
+    """The name of the member that it says it is from; empty if it is not about one."""
+
+
+class DecryptionsSpent(PartiesError):
+    """A party has taken part in all decryptions that were agreed on."""
+
+
 class BootstrapError(WindlassError):
     """A bootstrapping was refused."""
 

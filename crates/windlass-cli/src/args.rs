@@ -59,6 +59,10 @@ pub enum Command {
     /// Train a logistic model on the rows of a table under encryption, and compare its weights with those
     /// of the same training in the clear.
     Train(crate::train::TrainArgs),
+    /// Keys that several parties hold together, of whom any T can decrypt and fewer cannot: make an agreement and
+    /// keys, encrypt, and decrypt, each step with files that the parties send each other.
+    #[command(subcommand)]
+    Party(crate::party::PartyCommand),
     /// Commands of earlier versions.
     #[command(flatten)]
     Removed(RemovedCommand),
@@ -80,6 +84,7 @@ impl Command {
             Self::Search(args) => args.leaves_something(),
             Self::Refresh(args) => args.leaves_something(),
             Self::Train(args) => args.out.is_some() && !args.explain,
+            Self::Party(command) => command.leaves_something(),
         }
     }
 }

@@ -456,6 +456,17 @@ pub enum CliError {
         /// The command line that replaces it.
         replacement: &'static str,
     },
+    /// What several parties do together was refused.
+    #[error("{}", in_commands(printable(&.0.to_string())))]
+    Party(#[from] windlass_parties::PartiesError),
+    /// A file of several parties that was refused.
+    #[error("{}: {}", path.display(), in_commands(printable(&source.to_string())))]
+    Parties {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: windlass_parties::PartiesError,
+    },
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),

@@ -1,4 +1,5 @@
-//! The `windlass` command: private lookups, search, scoring, training, refreshes and parameter sets.
+//! The `windlass` command: private lookups, search, scoring, training, refreshes, keys of several parties and parameter
+//! sets.
 #![forbid(unsafe_code)]
 
 mod args;
@@ -13,6 +14,7 @@ mod key_file;
 mod memory;
 mod nearest;
 mod parameters;
+mod party;
 mod plaintext_modulus;
 mod progress;
 mod refresh;
@@ -178,6 +180,7 @@ fn run_command(cli: &Cli) -> Result<Report> {
         Command::Search(args) => search::run(args, cli.json),
         Command::Refresh(args) => refresh::run(args, cli.json),
         Command::Train(args) => train::run(args, cli.json),
+        Command::Party(command) => party::run(command, cli.json),
     }
 }
 

@@ -1,8 +1,8 @@
 //! The extension module of the Python package `windlass`.
 //!
 //! It converts: NumPy arrays into slots and back, errors into exceptions, values into pickles, long
-//! calls into calls that can be interrupted. What is computed is computed by the crates `windlass` and
-//! `windlass-retrieval`.
+//! calls into calls that can be interrupted. What is computed is computed by the crates `windlass`,
+//! `windlass-parties` and `windlass-retrieval`.
 #![deny(unsafe_code)]
 
 mod array;
@@ -30,6 +30,7 @@ mod needs;
 mod numbers;
 mod operators;
 mod parameters;
+mod parties;
 mod passphrase;
 mod pickle;
 mod planning;
@@ -79,6 +80,8 @@ mod _windlass {
     use super::needs::PyKeys;
     #[pymodule_export]
     use super::parameters::{approximate_parameters, plan_parameters, preset_parameters, presets};
+    #[pymodule_export]
+    use super::parties::{PyAgreement, PyAssembly, PyIdentity, PyParty, PyReading, restore_agreement};
     #[pymodule_export]
     use super::prepared::{PyPrepared, restore_prepared};
     #[pymodule_export]

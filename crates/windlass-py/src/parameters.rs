@@ -213,6 +213,12 @@ pub fn secure(depth: Natural, scale_bits: Natural, value_bits: Natural, slots: N
     CkksSpec::secure(depth.0 as usize, bits(scale_bits), bits(value_bits), slots.0 as usize)
 }
 
+/// As [`secure`], at scales of up to 150 bits.
+pub fn secure_wide(depth: Natural, scale_bits: Natural, value_bits: Natural, slots: Natural) -> Result<CkksSpec> {
+    let bits = |bits: Natural| u32::try_from(bits.0).unwrap_or(u32::MAX);
+    CkksSpec::secure_wide(depth.0 as usize, bits(scale_bits), bits(value_bits), slots.0 as usize)
+}
+
 /// What is known of CKKS parameters.
 pub fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlweParams) -> PyResult<Bound<'py, PyDict>> {
     let security = rlwe.security();

@@ -43,6 +43,32 @@ impl Setting {
         Self::new(Kind::Exact(context), state)
     }
 
+    /// A context that exists.
+    pub fn of_kind(kind: Kind) -> Arc<Self> {
+        let state = match &kind {
+            Kind::Exact(context) => state(&[("parameters", context.to_json())]),
+            Kind::Approximate(context) => state(&[("ckks", context.to_json())]),
+        };
+        Self::new(kind, state)
+    }
+
+    /// The same primes for a key that so many parties hold together.
+    pub fn among(&self, parties: u32) -> Result<Arc<Self>> {
+        let state = match &self.kind {
+            Kind::Exact(context) => state(&[("parameters", context.params().clone().with_parties(parties)?.to_json())]),
+            Kind::Approximate(context) if context.refresh().is_ok() || context.precise_refresh().is_ok() => {
+                return Err(Error::Unplannable {
+                    strategy: "a key of several parties".into(),
+                    reason: "these parameters are made for refreshes, whose keys several parties cannot make yet; plan others".into(),
+                });
+            }
+            Kind::Approximate(context) => {
+                state(&[("ckks", context.ckks().spec().clone().with_parties(parties).to_json())])
+            }
+        };
+        Self::from_state(&state)
+    }
+
     /// The context of this state, which another process may have written: everything is checked
     /// again.
     pub fn from_state(text: &str) -> Result<Arc<Self>> {

@@ -6,7 +6,7 @@ use windlass::wire::{ContextHash, Passphrase};
 use zeroize::Zeroizing;
 
 use crate::error::Result;
-use crate::passphrase::{new_passphrase, open_file, open_sealed_file};
+use crate::passphrase::{OpenedSecret, new_passphrase, open_file, open_file_to_keep, open_sealed_file};
 
 /// How an encrypted secret key is opened.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -25,6 +25,14 @@ impl OpenArgs {
     /// As [`open_file`].
     pub fn read(&self, path: &Path, context: &ContextHash) -> Result<Zeroizing<Vec<u8>>> {
         open_file(path, Some(context), self.passphrase_file.as_deref())
+    }
+
+    /// The same of a file that changes, or to which others belong.
+    ///
+    /// # Errors
+    /// As [`open_file_to_keep`].
+    pub fn read_to_keep(&self, path: &Path, context: &ContextHash) -> Result<OpenedSecret> {
+        open_file_to_keep(path, Some(context), self.passphrase_file.as_deref())
     }
 
     /// The same of a key of any parameters that must be encrypted.

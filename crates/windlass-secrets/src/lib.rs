@@ -24,7 +24,9 @@ pub use abort::tell_when_aborted;
 pub use args::{KeepArgs, OpenArgs, SealArgs};
 pub use error::{Result, SecretError, VARIABLE};
 pub use numbers::parse_from;
-pub use passphrase::{new_passphrase, open_file, open_sealed_file, open_to_seal};
+pub use passphrase::{
+    OpenedSecret, new_passphrase, open_file, open_file_beside, open_file_to_keep, open_sealed_file, open_to_seal,
+};
 pub use privacy::keep_memory_private;
 #[cfg(unix)]
 pub use signals::{show_again_at_end, watch_for_end};

@@ -31,6 +31,48 @@ pub fn open_file(path: &Path, context: Option<&ContextHash>, given: Option<&Path
     if given.is_none() && !is_sealed(&bytes) { Ok(bytes) } else { Ok(open(path, &bytes, context, given)?.0) }
 }
 
+/// The bytes of a secret file, opened, with the passphrase that it is encrypted with if it is.
+pub struct OpenedSecret {
+    /// The file. The bytes are wiped when they go.
+    pub bytes: Zeroizing<Vec<u8>>,
+    /// With which what replaces the file is encrypted.
+    pub passphrase: Option<Passphrase>,
+}
+
+impl std::fmt::Debug for OpenedSecret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenedSecret").field("passphrase", &self.passphrase).finish_non_exhaustive()
+    }
+}
+
+/// As [`open_file`], for a file that changes, or to which others belong.
+///
+/// # Errors
+/// As there.
+pub fn open_file_to_keep(path: &Path, context: Option<&ContextHash>, given: Option<&Path>) -> Result<OpenedSecret> {
+    let bytes = read_secret(path).map_err(SecretError::at(path))?;
+    if given.is_none() && !is_sealed(&bytes) {
+        return Ok(OpenedSecret { bytes, passphrase: None });
+    }
+    let (bytes, passphrase) = open(path, &bytes, context, given)?;
+    Ok(OpenedSecret { bytes, passphrase: Some(passphrase) })
+}
+
+/// As [`open_file_to_keep`], for a file that is encrypted as the file `first` is: its passphrase is not asked for
+/// again. What replaces it is encrypted as `first` is.
+///
+/// # Errors
+/// As there; [`WireError::WrongPassphrase`] if it is encrypted with another passphrase.
+pub fn open_file_beside(path: &Path, context: &ContextHash, first: &OpenedSecret) -> Result<OpenedSecret> {
+    let Some(passphrase) = &first.passphrase else { return open_file_to_keep(path, Some(context), None) };
+    let mut bytes = read_secret(path).map_err(SecretError::at(path))?;
+    if is_sealed(&bytes) {
+        check_sealed(&bytes, Some(context)).map_err(SecretError::at(path))?;
+        bytes = open_secret(&bytes, passphrase).map_err(SecretError::at(path))?;
+    }
+    Ok(OpenedSecret { bytes, passphrase: Some(passphrase.clone()) })
+}
+
 /// As [`open_file`], for a key of any parameters that must be encrypted.
 ///
 /// # Errors
@@ -165,6 +207,36 @@ mod tests {
                 false
             }
         }
+    }
+
+    /// A file that belongs to another is opened with its passphrase, and stays encrypted with it.
+    #[test]
+    fn files_beside_each_other_have_one_passphrase() {
+        use windlass::wire::{KeyId, Kind, Label, PassphraseCost, seal, seal_secret};
+        let dir = tempfile::tempdir().unwrap();
+        let [key, state, words] = ["secret.key", "party.state", "words"].map(|name| dir.path().join(name));
+        let context = [7; 32];
+        let file = |kind| seal(&Label { kind, context, key: KeyId([1; 16]) }, b"a secret");
+        let sealed = |bytes: &[u8], words: &str| {
+            seal_secret(bytes, &Passphrase::new(words).unwrap(), PassphraseCost::new(8, 1, 1).unwrap()).unwrap()
+        };
+        std::fs::write(&words, "two words").unwrap();
+        std::fs::write(&key, sealed(&file(Kind::SecretKey), "two words")).unwrap();
+        let first = open_file_to_keep(&key, Some(&context), Some(&words)).unwrap();
+        assert_eq!((&*first.bytes, first.passphrase.is_some()), (&file(Kind::SecretKey), true));
+        for plain in [true, false] {
+            let bytes = file(Kind::PartyState);
+            std::fs::write(&state, if plain { bytes.clone() } else { sealed(&bytes, "two words") }).unwrap();
+            let second = open_file_beside(&state, &context, &first).unwrap();
+            assert_eq!((&*second.bytes, second.passphrase), (&bytes, first.passphrase.clone()));
+        }
+        std::fs::write(&state, sealed(&file(Kind::PartyState), "others")).unwrap();
+        let refused = open_file_beside(&state, &context, &first).unwrap_err().to_string();
+        assert!(refused.contains("party.state") && refused.contains("passphrase is wrong"), "{refused}");
+        assert!(open_file_beside(&state, &[8; 32], &first).is_err());
+        std::fs::write(&key, file(Kind::SecretKey)).unwrap();
+        assert!(open_file_to_keep(&key, Some(&context), None).unwrap().passphrase.is_none());
+        assert!(open_file_to_keep(&key, Some(&context), Some(&words)).is_err(), "it is not encrypted");
     }
 
     #[test]

@@ -167,7 +167,8 @@ pub(super) fn check_header(header: &[u8; HEADER], expected: &Expected) -> Result
     let (code, rest) = rest.split_at(2);
     let code = u16::from_le_bytes([code[0], code[1]]);
     let found = Kind::from_code(code);
-    let is_sealed = (expected.kind, found) == (Kind::SecretKey, Some(Kind::SealedSecretKey));
+    let may_be_sealed = matches!(expected.kind, Kind::SecretKey | Kind::PartyState);
+    let is_sealed = may_be_sealed && found == Some(Kind::SealedSecretKey);
     if found != Some(expected.kind) && !is_sealed {
         return Err(WireError::WrongKind { expected: expected.kind, found, code });
     }

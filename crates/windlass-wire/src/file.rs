@@ -10,7 +10,7 @@ use windlass_rlwe::process_id;
 use windlass_schemes::has_memory;
 use zeroize::Zeroizing;
 
-use super::container::{Expected, HEADER_BYTES, Label, TRAILER_BYTES, check_header, check_length, open, seal};
+use super::container::{Expected, HEADER_BYTES, Label, TRAILER_BYTES, check_header, check_length, kind_of, open, seal};
 use super::{KeyId, Kind, WireError};
 
 /// Who may read a new file.
@@ -49,24 +49,32 @@ pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, Wir
 /// No file of a secret key is longer, in bytes.
 pub(super) const LONGEST_SECRET: u64 = 1 << 24;
 
+/// No state of a party is longer, in bytes: it holds sums of shares of keys.
+pub(super) const LONGEST_STATE: u64 = 1 << 30;
+
 /// Memory that is taken for a pipe before anything has come out of it.
 const BELIEVED: u64 = LONGEST_SECRET;
 
-/// The bytes of the file of a secret key, encrypted or not and of any context, read once: it may be
-/// a pipe. They are wiped when they go. Of a file that is longer than any secret key they are the
+/// The bytes of the file of a secret key or of the state of a party, encrypted or not and of any context, read once: a
+/// key may come from a pipe. They are wiped when they go. Of a file that is longer than any of its kind they are the
 /// first ones, which whoever opens them refuses.
 ///
 /// # Errors
 /// [`WireError::Io`].
 pub fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, WireError> {
-    let file = File::open(path)?;
+    let mut file = File::open(path)?;
     let kind = file.metadata()?;
-    let length = if kind.is_file() { kind.len().min(LONGEST_SECRET) } else { LONGEST_SECRET };
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
+    let may_be_a_state = matches!(kind_of(&header), Some(Kind::PartyState | Kind::SealedSecretKey));
+    let longest = if may_be_a_state && kind.is_file() { LONGEST_STATE } else { LONGEST_SECRET };
+    let length = if kind.is_file() { kind.len().min(longest) } else { longest };
     // All of it at once: growing would leave copies of it behind.
     let mut bytes = Zeroizing::new(Vec::new());
     let reserved = bytes.try_reserve_exact(length as usize + 1);
     reserved.map_err(|_| WireError::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
-    file.take(length + 1).read_to_end(&mut bytes)?;
+    bytes.extend_from_slice(&header);
+    file.take((length + 1).saturating_sub(header.len() as u64)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -138,6 +146,26 @@ pub fn write_new_with(
 /// [`WireError::Io`]; then the old file stays as it was.
 pub fn write_over(path: &Path, bytes: &[u8]) -> Result<(), WireError> {
     build(path, Access::Public, |file| file.write_all(bytes), |temporary| fs::rename(temporary, path))
+}
+
+/// Writes the state of a party, encrypted or not, to a file that only its owner may read (mode 0600), or replaces an
+/// older state there, as [`write_over`] does.
+///
+/// # Errors
+/// [`WireError::Io`] if the file is there and is no state, or cannot be written; then it stays as it was.
+pub fn write_over_state(path: &Path, bytes: &[u8]) -> Result<(), WireError> {
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    match File::open(path) {
+        Ok(file) => {
+            file.take(HEADER_BYTES as u64).read_to_end(&mut header)?;
+            if !matches!(kind_of(&header), Some(Kind::PartyState | Kind::SealedSecretKey)) {
+                return Err(std::io::Error::from(std::io::ErrorKind::AlreadyExists).into());
+            }
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error.into()),
+    }
+    build(path, Access::Owner, |file| file.write_all(bytes), |temporary| fs::rename(temporary, path))
 }
 
 /// Writes under a temporary name, which `place` then moves.
@@ -321,6 +349,30 @@ mod tests {
             write_over(&path, text.as_bytes()).unwrap();
             assert_eq!(fs::read(&path).unwrap(), text.as_bytes());
             assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+        }
+    }
+
+    #[test]
+    fn a_state_replaces_states_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, other] = ["party.state", "notes"].map(|name| dir.path().join(name));
+        fs::write(&other, "mine").unwrap();
+        for payload in [b"first", b"later"] {
+            let state = seal(&label(Kind::PartyState), payload);
+            write_over_state(&path, &state).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), state);
+            let refused = write_over_state(&other, &state);
+            assert!(
+                matches!(refused, Err(WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. })),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(fs::read(&other).unwrap(), b"mine");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "no temporary file stays");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
     }
 

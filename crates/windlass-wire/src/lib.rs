@@ -24,6 +24,7 @@ mod prepared;
 mod ready_keys;
 mod refresh;
 mod sealed;
+mod secret_text;
 mod source;
 mod stored;
 mod values;
@@ -35,7 +36,7 @@ pub use ciphertext::CiphertextV1;
 pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
 pub use file::{
     Access, move_new, part_suffix, read_file, read_secret, temporary_name, write_file, write_new, write_new_with,
-    write_over,
+    write_over, write_over_state,
 };
 pub use list::{CiphertextList, NumberKind};
 pub use messages::{AnswerV1, EncryptedRowsV1, EncryptedScoresV1, QueryV1};
@@ -46,6 +47,7 @@ pub use sealed::{
     Passphrase, PassphraseCost, check_sealed, from_sealed_bytes, is_sealed, load_sealed, open_secret, save_sealed,
     seal_secret,
 };
+pub use secret_text::{text_context, text_from_file, text_to_file};
 pub use source::Source;
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};

@@ -1,7 +1,7 @@
-//! Secret keys that are encrypted on disk under a passphrase.
+//! Secret keys, and states of parties, that are encrypted on disk under a passphrase.
 //!
 //! A sealed file is a container of a separate kind ([`Kind::SealedSecretKey`]) around the whole
-//! file of a secret key. Its header names the parameters and the key pair of the key inside. Its
+//! file of a secret key or of the state of a party. Its header names the parameters and the key pair of what is inside. Its
 //! payload says how a key is derived from the passphrase:
 //!
 //! | Offset | Bytes | Field |
@@ -12,7 +12,7 @@
 //! | 10 | 4 | lanes |
 //! | 14 | 16 | salt |
 //! | 30 | 12 | nonce |
-//! | 42 | L | the file of the secret key, encrypted |
+//! | 42 | L | the file of the secret, encrypted |
 //! | 42 + L | 16 | tag |
 //!
 //! Integers are little-endian. The key is Argon2id (RFC 9106, version 0x13) of the passphrase and
@@ -39,7 +39,7 @@ use zeroize::Zeroizing;
 use super::container::{
     ContextHash, Expected, HEADER_BYTES, Label, begin, finish, kind_of, open, open_any, set_length,
 };
-use super::file::{LONGEST_SECRET, access_of, read_secret, write_new};
+use super::file::{LONGEST_SECRET, LONGEST_STATE, access_of, read_secret, write_new};
 use super::values::{FileContext, from_bytes, to_bytes};
 use super::{FieldReader, Kind, WireError};
 
@@ -154,15 +154,24 @@ pub fn is_sealed(bytes: &[u8]) -> bool {
     kind_of(bytes) == Some(Kind::SealedSecretKey)
 }
 
-/// The bytes of the file of a secret key, encrypted with a passphrase.
+/// What is in the file of a secret that can be encrypted: a secret key, or the state of a party.
+fn secret_label(file: &[u8]) -> Result<Label, WireError> {
+    let (label, _) = match kind_of(file) {
+        Some(Kind::PartyState) => open_any(file, Kind::PartyState, LONGEST_STATE)?,
+        _ => open_any(file, Kind::SecretKey, LONGEST_SECRET)?,
+    };
+    Ok(label)
+}
+
+/// The bytes of the file of a secret key or of the state of a party, encrypted with a passphrase.
 ///
 /// Cost: that of the passphrase.
 ///
 /// # Errors
-/// Every [`WireError`] for bytes that are no file of a secret key, [`WireError::Sealed`] for one
+/// Every [`WireError`] for bytes that are no such file, [`WireError::Sealed`] for one
 /// that is encrypted already; [`windlass_schemes::Error::Rlwe`] without entropy.
 pub fn seal_secret(file: &[u8], passphrase: &Passphrase, cost: PassphraseCost) -> Result<Vec<u8>> {
-    let (inner, _) = open_any(file, Kind::SecretKey, LONGEST_SECRET)?;
+    let inner = secret_label(file)?;
     let mut random = [0; SALT + NONCE];
     OsRng.try_fill_bytes(&mut random).map_err(|_| RlweError::NoEntropy)?;
     Ok(seal_with(file, &inner, (passphrase, cost), &random)?)
@@ -192,13 +201,13 @@ fn seal_with(
     let cipher = ChaCha20Poly1305::new((&*key).into());
     let nonce = Nonce::try_from(nonce).expect("a nonce has its length");
     let tag = cipher.encrypt_inout_detached(&nonce, &before, (&mut encrypted[..]).into());
-    let tag = tag.map_err(|_| WireError::TooLarge { length: file.len() as u64, limit: LONGEST_SECRET })?;
+    let tag = tag.map_err(|_| WireError::TooLarge { length: file.len() as u64, limit: LONGEST_STATE })?;
     before.extend_from_slice(&encrypted);
     before.extend_from_slice(&tag);
     Ok(finish(before.into()))
 }
 
-/// The bytes of the file of the secret key in a sealed one; they are wiped when they go.
+/// The bytes of the file of the secret in a sealed one; they are wiped when they go.
 ///
 /// Cost: that of the passphrase, which the file states.
 ///
@@ -214,8 +223,8 @@ pub fn open_secret(sealed: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<V
     let opened = cipher.decrypt_inout_detached(&nonce, before, (&mut file[..]).into(), &tag);
     opened.map_err(|_| WireError::WrongPassphrase)?;
     // Who knows the passphrase could still have put another key inside.
-    let (inner, _) = open_any(&file, Kind::SecretKey, LONGEST_SECRET)?;
-    if inner != (Label { kind: Kind::SecretKey, ..outer }) {
+    let inner = secret_label(&file)?;
+    if inner != (Label { kind: inner.kind, ..outer }) {
         return Err(WireError::Malformed { what: "header of an encrypted secret key" });
     }
     Ok(file)
@@ -256,10 +265,10 @@ struct Sealed<'a> {
 impl<'a> Sealed<'a> {
     /// Of parameters with this hash, or of any.
     fn read(sealed: &'a [u8], context: Option<&ContextHash>) -> Result<Self, WireError> {
-        if kind_of(sealed) == Some(Kind::SecretKey) {
+        if matches!(kind_of(sealed), Some(Kind::SecretKey | Kind::PartyState)) {
             return Err(WireError::NotSealed);
         }
-        let longest = LONGEST_SECRET + (FIELDS + TAG) as u64;
+        let longest = LONGEST_STATE + (FIELDS + TAG) as u64;
         let kind = Kind::SealedSecretKey;
         let (outer, payload) = match context {
             None => open_any(sealed, kind, longest)?,
@@ -342,6 +351,20 @@ mod tests {
         let query = container::seal(&Label { kind: Kind::Query, ..label }, b"no secret");
         let sealed = seal_with(&query, &label, (&passphrase(), CHEAP), &[7; SALT + NONCE]).unwrap();
         assert!(matches!(open_secret(&sealed, &passphrase()), Err(WireError::WrongKind { .. })));
+    }
+
+    #[test]
+    fn the_state_of_a_party_is_encrypted_as_a_key_is() {
+        let label = Label { kind: Kind::PartyState, ..golden_label() };
+        let state = container::seal(&label, &[5; 1000]);
+        let sealed = seal_secret(&state, &passphrase(), CHEAP).unwrap();
+        assert!(is_sealed(&sealed) && check_sealed(&sealed, Some(&label.context)).is_ok());
+        assert_eq!(*open_secret(&sealed, &passphrase()).unwrap(), state);
+        assert!(matches!(check_sealed(&state, None), Err(WireError::NotSealed)));
+        let expected = Expected { kind: Kind::PartyState, context: label.context, key: None, limit: 1 << 20 };
+        assert!(matches!(open(&sealed, &expected), Err(WireError::Sealed)));
+        let message = container::seal(&Label { kind: Kind::PartyMessage, ..label }, b"no secret");
+        assert!(seal_secret(&message, &passphrase(), CHEAP).is_err());
     }
 
     #[test]

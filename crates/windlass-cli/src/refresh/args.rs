@@ -226,7 +226,11 @@ pub fn integers(values: &[Value]) -> crate::error::Result<Vec<i128>> {
     values.iter().map(one).collect()
 }
 
-fn value(text: &str) -> Result<Value, String> {
+/// The value of a text.
+///
+/// # Errors
+/// What to give instead.
+pub fn value(text: &str) -> Result<Value, String> {
     let text = text.trim();
     if let Ok(integer) = text.parse() {
         return Ok(Value::Integer(integer));

@@ -13,7 +13,8 @@ mod setup;
 mod steps;
 mod timing;
 
-pub use args::RefreshArgs;
+pub use approximate_setup::text_of;
+pub use args::{RefreshArgs, SchemeName, Value, value};
 pub use describe::{explain_passes, explain_plan};
 pub use exact::named as exact_set;
 

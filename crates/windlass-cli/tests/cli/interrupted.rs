@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::common::{succeed, zones};
+use crate::party;
 use crate::workshop::copy;
 
 /// Names in a directory that do not begin with a dot.
@@ -288,5 +289,34 @@ fn every_visible_file_is_whole() {
         if let Ok(query) = fs::metadata(at.join("query.bin")) {
             assert_eq!(query.len(), *whole.get_or_insert(query.len()));
         }
+    });
+}
+
+/// The state of a party is the old or the new one, and a share that is there is counted.
+#[test]
+fn a_killed_party_counts_what_it_sends() {
+    let ada = party::own("Ada");
+    let line = format!("party decrypt {ada} --in x.ct --out ada.share");
+    let prepare = |at: &Path| {
+        party::agree(at, "--preset insecure_toy_256");
+        party::make_keys(at);
+        succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 1 --out x.ct");
+    };
+    kill_at_many_times(&line, prepare, |at| {
+        let counted = succeed(at, &format!("party status {ada}"))["decryptions"].as_u64().unwrap();
+        let sent = u64::from(at.join("ada.share").exists());
+        assert!(sent <= counted && counted <= 1, "{sent} sent, {counted} counted");
+        // What the killed command left beside the state goes with the next one.
+        succeed(at, &format!("party decrypt {ada} --in x.ct --out again.share"));
+        let hidden = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(hidden.filter(|name| name.starts_with('.')).count() == 0);
+    });
+    let line = format!("party open {ada} --out mailbox");
+    let prepare = |at: &Path| {
+        party::agree(at, "--preset insecure_toy_256");
+        succeed(at, &format!("party join {ada}"));
+    };
+    kill_at_many_times(&line, prepare, |at| {
+        assert!(!at.join("mailbox").exists() || visible(&at.join("mailbox")).len() == 1, "all or none");
     });
 }

@@ -13,6 +13,7 @@ mod interrupted;
 mod limits;
 mod neighbours;
 mod odd;
+mod party;
 mod refresh;
 mod refusals;
 mod score;

@@ -209,7 +209,7 @@ impl PyCiphertext {
                 list.iter().map(|ct| ct.reencrypted(&key.key)).collect::<windlass::Result<Vec<_>>>()?
             }))
         })?;
-        let result = self.result(parts, self.layout.clone(), self.numbers.clone(), self.clean);
+        let result = self.result(parts, self.layout.clone(), self.numbers, self.clean);
         Ok(Self { server: None, spread: self.spread, ..result })
     }
 }

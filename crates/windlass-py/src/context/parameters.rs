@@ -2,6 +2,7 @@
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshRequirements, PreciseRefreshSpec};
@@ -12,7 +13,7 @@ use crate::error::{of_file, raise};
 use crate::for_circuits::asked;
 use crate::natural::Natural;
 use crate::numbers::prime_power;
-use crate::parameters::{Asked, of_all_sets, refresh_json, scheme_of, secure};
+use crate::parameters::{Asked, of_all_sets, refresh_json, scheme_of, secure, secure_wide};
 use crate::planning;
 use crate::runtime::{long, quick};
 use crate::setting::{Kind, PyContext, Setting, state};
@@ -55,6 +56,9 @@ impl PyContext {
     ///     Instead of ``depth`` and ``linear_maps``: the steps of the computation in order. A step
     ///     is a matrix (an array of two dimensions), a polynomial of ``numpy.polynomial``, a number
     ///     of products, or a circuit or layer of another context of integers.
+    /// parties : int, optional
+    ///     For a key that so many parties hold together (:mod:`windlass.parties`), with room for the noise of
+    ///     decryptions with 40 bits of statistical security for 1024 of them.
     ///
     /// Returns
     /// -------
@@ -80,7 +84,7 @@ impl PyContext {
     /// >>> wl.Context.plan(modulus=2**8, depth=2, scheme="BFV").modulus
     /// 256
     #[staticmethod]
-    #[pyo3(signature = (*, modulus=Natural(65537), depth=None, slots=Natural(1), scheme="BGV", linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None, for_=None), text_signature = "(*, modulus=65537, depth=None, slots=1, scheme='BGV', linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None, for_=None)")]
+    #[pyo3(signature = (*, modulus=Natural(65537), depth=None, slots=Natural(1), scheme="BGV", linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None, for_=None, parties=None), text_signature = "(*, modulus=65537, depth=None, slots=1, scheme='BGV', linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None, for_=None, parties=None)")]
     fn plan(
         py: Python<'_>,
         modulus: Natural,
@@ -95,10 +99,15 @@ impl PyContext {
         max_key_bytes: Option<Natural>,
         progress: Option<&Bound<'_, PyAny>>,
         for_: Option<&Bound<'_, PyAny>>,
+        parties: Option<Natural>,
     ) -> PyResult<Self> {
         let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes, for_ };
         let spec = asked.spec(py)?;
-        Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
+        let context = match parties {
+            None => planning::context(py, spec, unlimited, progress)?,
+            Some(parties) => planning::context_among(py, &spec, unlimited, number_of(parties))?,
+        };
+        Ok(Self { setting: Setting::of_params(context) })
     }
 
     /// Takes a named parameter set; :func:`windlass.presets` lists the names.
@@ -114,6 +123,8 @@ impl PyContext {
     /// scheme : str, optional
     ///     ``"BGV"`` (by default) or ``"BFV"``. Sets with ``refresh`` or ``precise`` in their name are of
     ///     CKKS, with refreshes (:meth:`bootstrapping`), and have no other scheme.
+    /// parties : int, optional
+    ///     For a key that so many parties hold together (:mod:`windlass.parties`).
     ///
     /// Raises
     /// ------
@@ -130,8 +141,8 @@ impl PyContext {
     /// >>> wl.Context.preset("insecure_toy_refresh_1024").scheme
     /// 'CKKS'
     #[staticmethod]
-    #[pyo3(signature = (name, *, scheme=None))]
-    fn preset(py: Python<'_>, name: String, scheme: Option<&str>) -> PyResult<Self> {
+    #[pyo3(signature = (name, *, scheme=None, parties=None))]
+    fn preset(py: Python<'_>, name: String, scheme: Option<&str>, parties: Option<Natural>) -> PyResult<Self> {
         let scheme = scheme_of(py, &name, scheme)?;
         let setting = quick(py, || {
             let state = match scheme {
@@ -140,7 +151,7 @@ impl PyContext {
             };
             Setting::from_state(&state).map_err(of_all_sets)
         })?;
-        Ok(Self { setting })
+        among(py, setting, parties)
     }
 
     /// Chooses parameters for real and complex numbers (CKKS) with 128 bits of security.
@@ -162,6 +173,9 @@ impl PyContext {
     ///     array of two dimensions), a polynomial of ``numpy.polynomial``, a number of products, or
     ///     a circuit or layer of another CKKS context. A level is added where a step must clear
     ///     what the steps before it leave in the slots beside the entries.
+    /// parties : int, optional
+    ///     For a key that so many parties hold together (:mod:`windlass.parties`). A decryption takes about 70
+    ///     bits of the numbers, so the scale should have 100 bits; it may have up to 150 then.
     ///
     /// Raises
     /// ------
@@ -177,7 +191,7 @@ impl PyContext {
     /// >>> wl.Context.approximate(for_=[np.ones((2, 3)), sigmoid]).depth
     /// 6
     #[staticmethod]
-    #[pyo3(signature = (*, depth=None, scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1), for_=None), text_signature = "(*, depth=None, scale_bits=40, value_bits=16, slots=1, for_=None)")]
+    #[pyo3(signature = (*, depth=None, scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1), for_=None, parties=None), text_signature = "(*, depth=None, scale_bits=40, value_bits=16, slots=1, for_=None, parties=None)")]
     fn approximate(
         py: Python<'_>,
         depth: Option<Natural>,
@@ -185,11 +199,15 @@ impl PyContext {
         value_bits: Natural,
         slots: Natural,
         for_: Option<&Bound<'_, PyAny>>,
+        parties: Option<Natural>,
     ) -> PyResult<Self> {
         let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
         let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.products() as u64));
         let setting = quick(py, || {
-            let spec = secure(depth, scale_bits, value_bits, slots)?;
+            let spec = match parties {
+                None => secure(depth, scale_bits, value_bits, slots)?,
+                Some(parties) => secure_wide(depth, scale_bits, value_bits, slots)?.with_parties(number_of(parties)),
+            };
             Setting::from_state(&state(&[("ckks", spec.to_json())]))
         })?;
         Ok(Self { setting })
@@ -350,6 +368,25 @@ impl PyContext {
         Ok(Self { setting })
     }
 
+    /// The same parameters for a key that so many parties hold together (:mod:`windlass.parties`). Noise grows
+    /// faster, since the secret and the errors of keys are sums: :attr:`depth` can be less.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For fewer than 2 parties, or more than can be.
+    /// NoParameters
+    ///     If the parameters are made for refreshes.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> wl.Context.preset("insecure_toy_256").with_parties(3).slots
+    /// 128
+    fn with_parties(&self, py: Python<'_>, parties: Natural) -> PyResult<Self> {
+        Ok(Self { setting: quick(py, || self.setting.among(number_of(parties)))? })
+    }
+
     /// Writes the parameters to a new JSON file, which the command line also reads.
     ///
     /// Raises
@@ -379,6 +416,17 @@ impl PyContext {
             Kind::Approximate(context) => context.to_json(),
         }
     }
+}
+
+/// A number of parties. What is too large is refused with the parameters.
+fn number_of(parties: Natural) -> u32 {
+    u32::try_from(parties.0).unwrap_or(u32::MAX)
+}
+
+/// The context for so many parties, if a number is given.
+fn among(py: Python<'_>, setting: Arc<Setting>, parties: Option<Natural>) -> PyResult<PyContext> {
+    let Some(parties) = parties else { return Ok(PyContext { setting }) };
+    Ok(PyContext { setting: quick(py, || setting.among(number_of(parties)))? })
 }
 
 /// The most bits that are asked of a refresh in one pass.

@@ -55,8 +55,18 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("windlass-parties", &["windlass_ring", "windlass_rlwe", "windlass"]),
     ("windlass-features", &[]),
     ("windlass-secrets", &["windlass"]),
-    ("windlass-cli", &["windlass", "windlass_features", "windlass_retrieval", "windlass_scoring", "windlass_secrets"]),
-    ("windlass-py", &["windlass", "windlass_features", "windlass_retrieval"]),
+    (
+        "windlass-cli",
+        &[
+            "windlass",
+            "windlass_features",
+            "windlass_parties",
+            "windlass_retrieval",
+            "windlass_scoring",
+            "windlass_secrets",
+        ],
+    ),
+    ("windlass-py", &["windlass", "windlass_features", "windlass_parties", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
     ("windlass-wasm", &["windlass", "windlass_retrieval"]),
     // As any researcher would.

@@ -1,0 +1,140 @@
+//! `windlass party agree`.
+
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+use windlass::needs::NeedsKeys;
+use windlass::schemes::Publication;
+use windlass::schemes::ckks::CkksSpec;
+use windlass::wire::{Access, WireError, write_new};
+use windlass::{Context, Params};
+use windlass_parties::{Agreement, Member};
+
+use super::agreed::digest;
+use super::args::AgreeArgs;
+use super::costs;
+use super::family::Side;
+use super::identity::member_of;
+use crate::error::{CliError, Result};
+use crate::files::claim;
+use crate::progress::Stages;
+use crate::refresh::text_of;
+use crate::report::Report;
+use crate::security::vouch;
+use crate::values::refused_parameters;
+
+/// The longest list of members.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// `windlass party agree`.
+pub fn run(args: &AgreeArgs, quiet: bool) -> Result<Report> {
+    let _claimed = claim(&args.out)?;
+    let members = members(args)?;
+    let parties = u32::try_from(members.len()).unwrap_or(u32::MAX);
+    let mut stages = Stages::new(quiet);
+    let given = args.preset.as_deref().unwrap_or("--ckks");
+    match spec(args)? {
+        Some(spec) => {
+            let spec = spec.with_parties(parties);
+            let context = stages.run("setup", "building transforms", || Context::approximate(&spec));
+            let context = context.map_err(|error| refused_parameters(given, error))?;
+            write(&context, members, args, quiet, &mut stages)
+        }
+        None => {
+            let params = Params::named_or_file(given, args.scheme.into());
+            let params = params.and_then(|params| params.with_parties(parties));
+            let params = params.map_err(|error| refused_parameters(given, error))?;
+            let context = stages.run("setup", "building transforms", || Context::from_params(params))?;
+            write(&context, members, args, quiet, &mut stages)
+        }
+    }
+}
+
+/// Parameters of CKKS, if they were asked for.
+fn spec(args: &AgreeArgs) -> Result<Option<CkksSpec>> {
+    let Some(name) = &args.preset else {
+        return Ok(Some(CkksSpec::secure_wide(args.depth, args.scale_bits, args.value_bits, args.slots)?));
+    };
+    let Some(text) = text_of(name) else { return Ok(None) };
+    let is_ckks = serde_json::from_str::<Value>(&text).is_ok_and(|own| own.get("windlass_ckks_parameters").is_some());
+    if !is_ckks {
+        return Ok(None);
+    }
+    Ok(Some(CkksSpec::from_json(&text).map_err(|error| refused_parameters(name, error))?))
+}
+
+/// The members that were given, in order.
+fn members(args: &AgreeArgs) -> Result<Vec<Member>> {
+    let mut all = args.member.iter().map(|line| member_of(line)).collect::<Result<Vec<_>>>()?;
+    for path in &args.members {
+        for line in lines(path)? {
+            all.push(member_of(&line)?);
+        }
+    }
+    if all.len() < 2 {
+        return Err(CliError::Usage(format!(
+            "there are {} members, but an agreement has 2 or more: give the public line of each with --member LINE or --members FILE",
+            all.len()
+        )));
+    }
+    Ok(all)
+}
+
+fn lines(path: &Path) -> Result<Vec<String>> {
+    let failed = |error: std::io::Error| CliError::at(path)(WireError::from(error));
+    let bytes = std::fs::metadata(path).map_err(failed)?.len();
+    if bytes > MOST_BYTES {
+        return Err(CliError::LargeFile { path: path.into(), bytes, most: MOST_BYTES });
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+}
+
+fn write<F: Side>(
+    context: &Context<F>,
+    members: Vec<Member>,
+    args: &AgreeArgs,
+    quiet: bool,
+    stages: &mut Stages,
+) -> Result<Report> {
+    let (name, bits) = F::name_and_security(context);
+    vouch(&name, bits, args.preset.as_deref().unwrap_or_default(), args.insecure, quiet)?;
+    let requests = F::requests(context, args)?;
+    let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();
+    let threshold = args.threshold.unwrap_or(members.len());
+    let threshold = u32::try_from(threshold).unwrap_or(u32::MAX);
+    let publication = Publication { security_bits: args.security, decryptions: args.decryptions };
+    let agreement = Agreement::new(context, members, threshold, &needs)?.with_publication(publication)?;
+    let (costs, noise) = stages.run("costs", "making a share of each kind", || costs::of(&agreement))?;
+    write_new(&args.out, format!("{}\n", agreement.to_json()).as_bytes(), Access::Public)
+        .map_err(CliError::at(&args.out))?;
+    let mut report = Report::default();
+    describe(&mut report, &agreement, (&name, bits));
+    report.line("each party sends (bytes and seconds of one message; the seconds were measured here):");
+    let mut all = Map::new();
+    for cost in &costs {
+        let count = if cost.count > 1 { format!("  x {}", cost.count) } else { String::new() };
+        report.line(format!("  {:<12}{:>12} bytes {:>9.3} s{count}", cost.name, cost.bytes, cost.seconds));
+        all.insert(cost.name.into(), json!({ "bytes": cost.bytes, "seconds": cost.seconds, "count": cost.count }));
+    }
+    report.line(format!("a decryption of a fresh ciphertext has {noise}"));
+    report.field("messages", all);
+    report.field("security_bits", bits);
+    report.line(format!("{} is written; every member compares this digest before it joins", args.out.display()));
+    Ok(report)
+}
+
+/// What an agreement says.
+fn describe<F: Side>(report: &mut Report, agreement: &Agreement<F>, (name, bits): (&str, f64)) {
+    let names: Vec<&str> = agreement.members().iter().map(|member| member.name.as_str()).collect();
+    let Publication { security_bits, decryptions } = agreement.publication();
+    report.line(format!("digest  {}", digest(agreement)));
+    report.line(format!("{} of {} members decrypt: {}", agreement.threshold(), names.len(), names.join(", ")));
+    report.line(format!("parameters '{name}' ({bits:.1} bits of security), {} keys", agreement.keys().len()));
+    report.line(format!("{decryptions} decryptions with {security_bits} bits of statistical security together"));
+    report.field("digest", digest(agreement));
+    report.field("members", names);
+    report.field("threshold", agreement.threshold());
+    report.field("keys", agreement.keys().len());
+    report.field("decryptions", decryptions);
+}

@@ -1,0 +1,251 @@
+//! Keys of several parties, each of whom is a process with files.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::common::{fail, snapshot, succeed, windlass};
+
+const NAMES: [&str; 3] = ["Ada", "Ben", "Cleo"];
+
+/// The files of a party in the options of its commands.
+pub fn own(name: &str) -> String {
+    format!("--agreement agreement.json --identity {name}.identity --state {name}.state")
+}
+
+/// Identities and an agreement in a directory.
+pub fn agree(at: &Path, options: &str) -> serde_json::Value {
+    for name in NAMES {
+        succeed(at, &format!("party identity --name {name} --out {name}.identity --public {name}.member"));
+    }
+    let members = NAMES.map(|name| format!("--members {name}.member")).join(" ");
+    succeed(at, &format!("party agree {members} {options} --out agreement.json"))
+}
+
+/// Keys of an agreement, in the directory `keys`.
+pub fn make_keys(at: &Path) {
+    for name in NAMES {
+        succeed(at, &format!("party join {}", own(name)));
+        succeed(at, &format!("party open {} --out mailbox", own(name)));
+    }
+    for name in NAMES {
+        let report = succeed(at, &format!("party receive {} mailbox", own(name)));
+        assert_eq!(report["missing"], json!({ "first": [], "dealt": [] }), "{report}");
+        succeed(at, &format!("party close {} --out mailbox", own(name)));
+    }
+    succeed(at, "party assemble --agreement agreement.json mailbox --out keys");
+}
+
+const TOY: &str = "--preset insecure_toy_256 --threshold 2 --products";
+
+/// A vote: three encrypt, anyone adds, two read.
+#[test]
+fn two_of_three_read_a_sum() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let report = agree(at, TOY);
+    assert_eq!((&report["members"], &report["threshold"]), (&json!(NAMES), &json!(2)));
+    for name in ["keys", "first", "dealt", "second", "decryption"] {
+        assert!(report["messages"][name]["bytes"].as_u64() > Some(1000), "{report}");
+    }
+    make_keys(at);
+    let mailbox = |name: &str| fs::metadata(at.join("mailbox").join(name)).unwrap().len();
+    for (name, file) in [("keys", "1-keys.message"), ("first", "2-first.message"), ("dealt", "3-dealt-for-1.message")] {
+        assert_eq!(report["messages"][name]["bytes"], mailbox(file), "{name}");
+    }
+    assert_eq!(report["messages"]["second"]["bytes"], mailbox("3-second.message"));
+    for (index, name) in NAMES.iter().enumerate() {
+        let values = ["1,0,0,-2", "0,1,0,-3", "0,1,0,-4"][index];
+        let line = "party encrypt --agreement agreement.json --public-key keys/public.key";
+        succeed(at, &format!("{line} --values {values} --out {name}.vote"));
+    }
+    succeed(at, "party add --agreement agreement.json Ada.vote Ben.vote Cleo.vote --out total.ct");
+    for name in ["Ada", "Cleo"] {
+        let share = format!("party decrypt {} --in total.ct --by Cleo,1 --out {name}.share", own(name));
+        assert_eq!(succeed(at, &share)["decryptions"], 1);
+    }
+    assert!(mailbox("1-keys.message") > fs::metadata(at.join("Ada.share")).unwrap().len());
+    let read = "party read --agreement agreement.json --in total.ct --by Ada,Cleo Ada.share Cleo.share";
+    assert_eq!(succeed(at, read)["values"], json!([1, 2, 0, -9]));
+    // Who is missing has a name.
+    let message = fail(at, "party read --agreement agreement.json --in total.ct --by Ada,Cleo Ada.share");
+    assert!(message.contains("the share of the decryption is missing from Cleo"), "{message}");
+    let report = succeed(at, &format!("party status {} mailbox", own("Ben")));
+    assert_eq!((&report["number"], &report["decryptions"]), (&json!(2), &json!(0)));
+    assert_eq!(report["missing_for_assembler"], json!({ "keys": [], "second": [] }));
+}
+
+/// The reader alone reads; files with passphrases are asked for one, and stay encrypted.
+#[test]
+fn secrets_have_passphrases_and_shares_a_reader() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("words"), "two words\n").unwrap();
+    let sealed = "--passphrase-file words";
+    succeed(at, &format!("party identity --name Ada --out Ada.identity --public Ada.member {sealed}"));
+    succeed(at, "party identity --name Ben --out Ben.identity --public Ben.member");
+    let members = "--members Ada.member --members Ben.member";
+    succeed(at, &format!("party agree {members} --preset insecure_toy_256 --out agreement.json"));
+    let ada = format!("{} {sealed}", own("Ada"));
+    for (own, name) in [(&ada, "Ada"), (&own("Ben"), "Ben")] {
+        succeed(at, &format!("party join {own}"));
+        succeed(at, &format!("party open {own} --out mailbox"));
+        let state = fs::read(at.join(format!("{name}.state"))).unwrap();
+        assert_eq!(windlass::wire::is_sealed(&state), name == "Ada");
+        #[cfg(unix)]
+        for file in ["identity", "state"] {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(at.join(format!("{name}.{file}"))).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}.{file}");
+        }
+    }
+    let message = fail(at, &format!("party status {}", own("Ada")));
+    assert!(message.contains("a passphrase is needed"), "{message}");
+    succeed(at, "party assemble --agreement agreement.json mailbox --out keys");
+    succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 7,8 --out x.ct");
+    for (own, name) in [(&ada, "Ada"), (&own("Ben"), "Ben")] {
+        succeed(at, &format!("party decrypt {own} --in x.ct --reader Ben --out {name}.share"));
+    }
+    assert!(windlass::wire::is_sealed(&fs::read(at.join("Ada.state")).unwrap()), "it stays encrypted");
+    let read = "party read --agreement agreement.json --in x.ct Ada.share Ben.share";
+    assert!(fail(at, read).contains("Ada.share: the message is for Ben, not for this party"));
+    assert!(fail(at, &format!("{read} --identity Ada.identity {sealed}")).contains("the message is for Ben"));
+    assert_eq!(succeed(at, &format!("{read} --identity Ben.identity"))["values"], json!([7, 8]));
+    // The passphrase of a state changes as that of a key does.
+    succeed(at, "key open --in Ada.state --out open.state --passphrase-file words");
+    assert!(!windlass::wire::is_sealed(&fs::read(at.join("open.state")).unwrap()));
+}
+
+#[test]
+fn columns_of_reals_keep_their_precision() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let set = windlass::schemes::ckks::CkksSpec {
+        n: 128,
+        assurance: windlass::rlwe::Assurance::Insecure { name: "insecure_parties".into() },
+        ..windlass::schemes::ckks::CkksSpec::secure_wide(1, 95, 4, 8).unwrap()
+    };
+    fs::write(at.join("set.json"), set.to_json()).unwrap();
+    agree(at, "--preset set.json --insecure --sums --slots 4");
+    make_keys(at);
+    fs::write(at.join("t.csv"), "id,x\na,0.5\nb,-0.25\nc,0.125\n").unwrap();
+    let line = "party encrypt --agreement agreement.json --public-key keys/public.key --table t.csv";
+    succeed(at, &format!("{line} --column x --length 4 --out x.ct"));
+    for name in NAMES {
+        succeed(at, &format!("party decrypt {} --in x.ct --out {name}.share", own(name)));
+    }
+    let shares = NAMES.map(|name| format!("{name}.share")).join(" ");
+    let report = succeed(at, &format!("party read --agreement agreement.json --in x.ct {shares}"));
+    let found: Vec<f64> = serde_json::from_value(report["values"].clone()).unwrap();
+    assert_eq!(found.len(), 4);
+    for (found, wanted) in found.iter().zip([0.5, -0.25, 0.125, 0.0]) {
+        assert!((found - wanted).abs() < 1e-3, "{report}");
+    }
+    assert!(report["precision_bits"].as_f64() > Some(10.0));
+    let message = fail(at, &format!("{line} --column y --out y.ct"));
+    assert!(message.contains("no column 'y' in t.csv"), "{message}");
+}
+
+/// Whatever does not belong is refused by the name of its file, and nothing changes.
+#[test]
+fn what_does_not_belong_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, TOY);
+    make_keys(at);
+    let other = tempfile::tempdir().unwrap();
+    agree(other.path(), TOY);
+    succeed(other.path(), &format!("party join {}", own("Ada")));
+    succeed(other.path(), &format!("party open {} --out mailbox", own("Ada")));
+    fs::copy(other.path().join("mailbox/1-first.message"), at.join("foreign.message")).unwrap();
+    fs::copy(other.path().join("agreement.json"), at.join("other.json")).unwrap();
+    let whole = fs::read(at.join("mailbox/2-first.message")).unwrap();
+    fs::write(at.join("cut.message"), &whole[..whole.len() / 2]).unwrap();
+    let mut changed = whole;
+    changed[1000] ^= 1;
+    fs::write(at.join("changed.message"), changed).unwrap();
+    succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 1 --out x.ct");
+    let before = snapshot(at);
+    let ada = own("Ada");
+    let strange = "--agreement agreement.json --identity Ada.identity --state Ben.state";
+    for (line, wanted) in [
+        (format!("party receive {ada} foreign.message"), "foreign.message: the message belongs to another agreement"),
+        (format!("party receive {ada} cut.message"), "cut.message: "),
+        (format!("party receive {ada} changed.message"), "changed.message: "),
+        (format!("party receive {ada} none.message"), "none.message: "),
+        (format!("party receive {ada} keys/public.key"), "keys/public.key: "),
+        (format!("party status {strange}"), "Ben.state: this identity is none of the members"),
+        (format!("party join {ada}"), "Ada.state: "),
+        (format!("party open {ada} --out mailbox"), "mailbox/1-keys.message: "),
+        (format!("party close {ada} --out mailbox"), "mailbox/1-second.message: "),
+        (
+            "party assemble --agreement agreement.json mailbox/1-keys.message --out new".into(),
+            "the shares of keys is missing from Ben, Cleo",
+        ),
+        ("party assemble --agreement agreement.json mailbox --out keys".into(), "keys/public.key: "),
+        (format!("party decrypt {ada} --in x.ct --out s"), "2 of 3 members decrypt: name them with --by"),
+        (format!("party decrypt {ada} --in x.ct --by Ada --out s"), "--by names 1 members, but exactly 2"),
+        (
+            format!("party decrypt {ada} --in x.ct --by Ada,Dan --out s"),
+            "'Dan' is no member; the members are Ada, Ben, Cleo",
+        ),
+        (format!("party decrypt {ada} --in x.ct --by Ben,Cleo --out s"), "x.ct: "),
+        (format!("party decrypt {ada} --in keys/public.key --by Ada,Ben --out s"), "keys/public.key: "),
+        (
+            "party encrypt --agreement other.json --public-key keys/public.key --values 1 --out s".into(),
+            "keys/public.key: it belongs to another key pair",
+        ),
+        (
+            "party encrypt --agreement agreement.json --public-key keys/public.key --values 300 --out s".into(),
+            "the value 300 does not fit",
+        ),
+        (
+            "party encrypt --agreement agreement.json --public-key keys/public.key --values 0.5 --out s".into(),
+            "the value 0.5 is no integer",
+        ),
+        ("party status --agreement x.ct --identity Ada.identity --state Ada.state".into(), "x.ct: "),
+        (
+            "party status --agreement agreement.json --identity Ada.state --state Ada.state".into(),
+            "Ada.state: not an identity",
+        ),
+        ("party agree --members Ada.member --preset insecure_toy_256 --out s".into(), "there are 1 members"),
+        (
+            "party agree --members Ada.member --members Ada.member --preset insecure_toy_256 --out s".into(),
+            "\"Ada\" is in the list of members twice",
+        ),
+        (
+            "party agree --members agreement.json --preset insecure_toy_256 --out s".into(),
+            "is no public line of an identity",
+        ),
+    ] {
+        let message = fail(at, &line);
+        assert!(message.contains(wanted), "{line}: {message}");
+        assert_eq!(snapshot(at), before, "{line}");
+    }
+    for digits in ["0000000000", "00"] {
+        let join =
+            format!("party join --agreement agreement.json --identity Ada.identity --state new --digest {digits}");
+        assert!(fail(at, &join).contains("it is another agreement than the one that was told"));
+    }
+}
+
+/// Two commands at once on one state: both count.
+#[test]
+fn no_decryption_is_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, "--preset insecure_toy_256 --decryptions 5");
+    make_keys(at);
+    succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 1 --out x.ct");
+    let decrypt = |index: usize| format!("party decrypt {} --in x.ct --out {index}.share", own("Ada"));
+    std::thread::scope(|scope| {
+        for index in 0..5 {
+            let line = decrypt(index);
+            scope.spawn(move || assert!(windlass(at, line.split_whitespace()).status.success()));
+        }
+    });
+    assert_eq!(succeed(at, &format!("party status {}", own("Ada")))["decryptions"], 5);
+    let message = fail(at, &decrypt(5));
+    assert!(message.contains("all 5 decryptions that were agreed on") && !at.join("5.share").exists(), "{message}");
+}
