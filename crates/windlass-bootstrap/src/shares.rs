@@ -9,7 +9,7 @@
 
 use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::collective::{Common, SecretShare};
-use windlass_schemes::error::{BootstrapError, Result};
+use windlass_schemes::error::BootstrapError;
 use windlass_schemes::schemes::Scheme;
 
 use super::bootstrap_plan::BootstrapPlan;
@@ -47,7 +47,7 @@ impl BootstrapShare {
     /// # Errors
     /// [`BootstrapError::WrongContext`] for a secret of other parameters; [`BootstrapError::Unsupported`] for a weight
     /// at which no short secret is found.
-    pub fn generate(plan: &BootstrapPlan, secret: &SecretShare) -> Result<Self> {
+    pub fn generate(plan: &BootstrapPlan, secret: &SecretShare) -> windlass_schemes::Result<Self> {
         let (common, context) = (secret.common(), secret.common().context());
         if context.params().id() != plan.params().id() {
             return Err(BootstrapError::WrongContext { what: "the secret of a party" }.into());
@@ -88,16 +88,30 @@ impl BootstrapShare {
     }
 
     /// Adds the share of another party.
-    pub fn add_assign(&mut self, other: &Self) {
+    ///
+    /// # Errors
+    /// [`BootstrapError::WrongContext`] for a share of other parameters or another bootstrapping.
+    pub fn add(&mut self, other: &Self) -> Result<(), BootstrapError> {
+        let fits =
+            |(a, b): (&Poly<Eval>, &Poly<Eval>)| std::sync::Arc::ptr_eq(a.ring(), b.ring()) && a.basis() == b.basis();
+        if self.encapsulation.len() != other.encapsulation.len() || !self.polys().zip(other.polys()).all(fits) {
+            return Err(BootstrapError::WrongContext { what: "the share of bootstrapping keys" });
+        }
         self.encapsulation.iter_mut().zip(&other.encapsulation).for_each(|(sum, poly)| sum.add_assign(poly));
         self.encrypted_secret.add_assign(&other.encrypted_secret);
+        Ok(())
     }
 
     /// The keys, from the sum of the shares of all parties. **Warning.** Nothing here counts them.
     ///
     /// # Errors
     /// [`BootstrapError::WrongContext`] for shares of other parameters.
-    pub fn into_keys(self, plan: &BootstrapPlan, scheme: Scheme, common: &Common) -> Result<BootstrapKeys> {
+    pub fn into_keys(
+        self,
+        plan: &BootstrapPlan,
+        scheme: Scheme,
+        common: &Common,
+    ) -> windlass_schemes::Result<BootstrapKeys> {
         let (of_pairs, of_secret) = seeds(plan, common);
         let encapsulation = of_pairs.into_iter().zip(self.encapsulation).collect();
         let pair = (common.context(), common.key_id());

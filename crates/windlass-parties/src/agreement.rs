@@ -94,6 +94,8 @@ struct MemberFile {
 const VERSION: u32 = 1;
 /// The longest text that is read.
 const MOST_BYTES: usize = 1 << 22;
+/// The most Galois keys that a text may list.
+const MOST_KEYS: usize = 1 << 12;
 /// The longest name of a member.
 const MOST_NAME: usize = 100;
 
@@ -151,7 +153,8 @@ impl<F: CollectiveFamily> Agreement<F> {
         Self::build(context.clone(), members, threshold, keys, Publication::default(), seed)
     }
 
-    /// The same agreement with another statistical security and number of decryptions.
+    /// An agreement of the same members on the same keys with another statistical security and number of decryptions. It
+    /// has a seed and a key pair of its own.
     ///
     /// # Errors
     /// [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions.
@@ -182,9 +185,12 @@ impl<F: CollectiveFamily> Agreement<F> {
         let most = u32::MAX / (parties - threshold + 1);
         Limits::between(1, most).check("the number of decryptions", publication.decryptions)?;
         check_members(&members)?;
+        let mut parameters: serde_json::Value = serde_json::from_str(&F::to_json(&context)).map_err(wrong)?;
+        // In one order, also in programs that build serde_json with `preserve_order`: the digest is of these bytes.
+        parameters.sort_all_objects();
         let file = AgreementFile {
             windlass_agreement: VERSION,
-            parameters: serde_json::from_str(&F::to_json(&context)).map_err(wrong)?,
+            parameters,
             members: members
                 .iter()
                 .map(|member| MemberFile { name: member.name.clone(), identity: hex(&member.identity) })
@@ -249,6 +255,7 @@ impl<F: CollectiveFamily> Agreement<F> {
         if !file.galois.is_sorted_by(|a, b| a.0 < b.0) {
             return Err(wrong("the elements of galois have to ascend, each once"));
         }
+        Limits::at_most(MOST_KEYS).check("the number of Galois keys", file.galois.len())?;
         let publication = Publication { security_bits: file.security_bits, decryptions: file.decryptions };
         let unsupported = || PartiesError::Unsupported { what: "a bootstrapping of these parameters".into() };
         let bootstrapping = match file.bootstrapping {

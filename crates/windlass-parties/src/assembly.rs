@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass::Exact;
 use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare};
-use windlass::wire::FieldReader;
+use windlass::wire::{FieldReader, WireError};
 use windlass_rlwe::collective::{KeyName, KeySum, Stage};
 use windlass_rlwe::{EvaluationKeys, PublicKey};
 
@@ -22,7 +22,7 @@ impl Senders {
     /// Whether the message is new; the same one again is not.
     ///
     /// # Errors
-    /// [`PartiesError::Conflict`] for a different one of the same member.
+    /// [`PartiesError::Conflict`], [`PartiesError::AnotherShare`] for a different one of the same member.
     pub(crate) fn check<F: CollectiveFamily>(
         &self,
         agreement: &Agreement<F>,
@@ -32,6 +32,9 @@ impl Senders {
         match self.0.get(&from) {
             None => Ok(Receipt::New),
             Some(known) if known == digest => Ok(Receipt::Again),
+            Some(_) if matches!(step, Step::Decryption | Step::Switch | Step::Masked) => {
+                Err(PartiesError::AnotherShare { from: agreement.name_of(from) })
+            }
             Some(_) => Err(PartiesError::Conflict { from: agreement.name_of(from), step }),
         }
     }
@@ -72,7 +75,7 @@ pub struct Assembly<F: CollectiveFamily = Exact> {
     relinearisation: Option<KeySum>,
     bootstrapping: Option<BootstrapShare>,
     /// What the members' second shares were made from: the same for all.
-    first: Option<[u8; 32]>,
+    first: Option<(u32, [u8; 32])>,
 }
 
 /// The keys of several parties: everything but a secret key.
@@ -122,7 +125,7 @@ impl<F: CollectiveFamily> Assembly<F> {
                         self.sums.extend(sum.map(|sum| (name, sum)));
                     }
                     match (&mut self.bootstrapping, refresh) {
-                        (Some(sum), Some(share)) => sum.add_assign(&share),
+                        (Some(sum), Some(share)) => sum.add(&share).map_err(windlass::Error::from)?,
                         (sum, share) => *sum = share,
                     }
                     self.keys.0.insert(envelope.from, envelope.digest);
@@ -132,15 +135,17 @@ impl<F: CollectiveFamily> Assembly<F> {
             Step::Second => {
                 let receipt = self.second.check(&agreement, who, &envelope.digest)?;
                 let first: [u8; 32] = fields.array("second share")?;
-                if self.first.is_some_and(|known| known != first) {
-                    return Err(PartiesError::Disagreement { from: agreement.name_of(envelope.from) });
+                if let Some((before, _)) = self.first.filter(|(_, known)| *known != first) {
+                    let [from, before] = [envelope.from, before].map(|number| agreement.name_of(number));
+                    return Err(PartiesError::Disagreement { from, before });
                 }
                 if receipt == Receipt::New {
-                    let name = agreement.relinearisation().ok_or(PartiesError::OtherAgreement { what: "message" })?;
+                    let malformed = WireError::Malformed { what: "second share" };
+                    let name = agreement.relinearisation().ok_or(malformed)?;
                     let share = read_share(&agreement, (name, Stage::Second), &mut fields)?;
                     fields.finish("second share")?;
                     add_to(&mut self.relinearisation, share)?;
-                    self.first = Some(first);
+                    self.first.get_or_insert((envelope.from, first));
                     self.second.0.insert(envelope.from, envelope.digest);
                 }
                 Ok(receipt)
@@ -161,7 +166,7 @@ impl<F: CollectiveFamily> Assembly<F> {
 
     /// The keys.
     ///
-    /// **Warning.** A share that is no share of a key is not seen here: no one can tell it from one without the secrets. The first
+    /// **Warning.** A wrong share of a key is not seen here: only the secrets would tell it from a right one. The first
     /// decryption is refused then ([`windlass::Error::NotDecryptable`]), or gives numbers without meaning for keys that
     /// it did not use; try all keys once on values that are known.
     ///

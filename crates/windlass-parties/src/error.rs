@@ -42,7 +42,7 @@ pub enum PartiesError {
         name: String,
     },
     /// An identity is not among the members.
-    #[error("this identity is none of the members of the agreement: use the identity that was given for it")]
+    #[error("this identity is not a member of the agreement: use the identity that was given for it")]
     NoMember,
     /// A signature does not belong to the message.
     #[error("the message says that it is from {from}, but its signature is not: ask {from} to send it again")]
@@ -74,11 +74,21 @@ pub enum PartiesError {
         /// The step.
         step: Step,
     },
-    /// A member's second share was made from other first shares than those of the members before.
+    /// Two members made their second shares from different first shares.
     #[error(
-        "{from} made its second share of the relinearisation key from other first shares than the members before: give every member the same messages"
+        "{from} and {before} made their second shares of the relinearisation key from different first shares: give both the same messages and ask both again"
     )]
     Disagreement {
+        /// The name of a member.
+        from: String,
+        /// The name of a member whose share came before.
+        before: String,
+    },
+    /// One member sent two shares of one decryption.
+    #[error(
+        "a share of {from} is there already: use that one, or begin the decryption again (each share has noise of its own)"
+    )]
+    AnotherShare {
         /// The name of the member.
         from: String,
     },
@@ -100,7 +110,7 @@ pub enum PartiesError {
     },
     /// The agreement takes keys that several parties cannot make.
     #[error(
-        "{what}: several parties make the keys of the context's own bootstrapping alone; use Context::bootstrapping, or plan circuits that need no refresh"
+        "{what}: of bootstrapping keys several parties can make only those of the context's own; use Context::bootstrapping, or plan circuits that need no refresh"
     )]
     Unsupported {
         /// What needs them.

@@ -62,6 +62,9 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
         ciphertext: &Self::Ciphertext,
         publication: (Publication, u32),
     ) -> Result<Self::Decryption>;
+    /// log2 of the noise of shares.
+    #[doc(hidden)]
+    fn noise_bits(decryption: &Self::Decryption) -> u32;
     /// The primes of shares.
     #[doc(hidden)]
     fn basis(context: &Context<Self>, decryption: &Self::Decryption) -> Basis;
@@ -69,14 +72,14 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     fn share(decryption: &Self::Decryption, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<Poly<Eval>>;
     #[doc(hidden)]
     fn open(context: &Context<Self>, decryption: &Self::Decryption, shares: &[Poly<Eval>]) -> Result<Self::Opened>;
-    /// The plan of a switch to another key, and the primes of its shares.
+    /// The plan of a switch to another key, the primes of its shares and log2 of their noise.
     #[doc(hidden)]
     fn plan_switch(
         context: &Context<Self>,
         ciphertext: &Self::Ciphertext,
         publication: (Publication, u32),
         target: &Arc<PublicKey>,
-    ) -> Result<(Self::Switch, Basis)>;
+    ) -> Result<(Self::Switch, Basis, u32)>;
     #[doc(hidden)]
     fn switching_share(switch: &Self::Switch, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<SwitchingShare>;
     #[doc(hidden)]
@@ -127,6 +130,10 @@ impl CollectiveFamily for Exact {
         ExactDecryption::plan(context.rlwe(), (context.scheme(), context.slot_ring()), ciphertext, publication)
     }
 
+    fn noise_bits(decryption: &ExactDecryption) -> u32 {
+        decryption.flooding().bits
+    }
+
     fn basis(_: &Context, decryption: &ExactDecryption) -> Basis {
         decryption.ciphertext().parts()[0].basis().clone()
     }
@@ -144,11 +151,12 @@ impl CollectiveFamily for Exact {
         ciphertext: &Ciphertext,
         publication: (Publication, u32),
         target: &Arc<PublicKey>,
-    ) -> Result<(ExactSwitch, Basis)> {
+    ) -> Result<(ExactSwitch, Basis, u32)> {
         let slots = (context.scheme(), context.slot_ring());
         let switch = ExactSwitch::plan(context.rlwe(), slots, ciphertext, publication, target)?;
         let basis = switch.ciphertext().parts()[0].basis().clone();
-        Ok((switch, basis))
+        let bits = switch.flooding().bits;
+        Ok((switch, basis, bits))
     }
 
     fn switching_share(switch: &ExactSwitch, holder: &Holder<'_>, rng: &mut impl RngCore) -> Result<SwitchingShare> {
@@ -208,6 +216,10 @@ impl CollectiveFamily for Approximate {
         ApproximateDecryption::plan(context.ckks(), ciphertext, publication)
     }
 
+    fn noise_bits(decryption: &ApproximateDecryption) -> u32 {
+        decryption.flooding().bits
+    }
+
     fn basis(_: &Context<Self>, decryption: &ApproximateDecryption) -> Basis {
         decryption.basis().clone()
     }
@@ -225,10 +237,11 @@ impl CollectiveFamily for Approximate {
         ciphertext: &ckks::Ciphertext,
         publication: (Publication, u32),
         target: &Arc<PublicKey>,
-    ) -> Result<(ApproximateSwitch, Basis)> {
+    ) -> Result<(ApproximateSwitch, Basis, u32)> {
         let switch = ApproximateSwitch::plan(context.ckks(), ciphertext, publication, target)?;
         let basis = switch.ciphertext().parts()[0].basis().clone();
-        Ok((switch, basis))
+        let bits = switch.flooding().bits;
+        Ok((switch, basis, bits))
     }
 
     fn switching_share(

@@ -60,7 +60,15 @@ impl Identity {
 
     /// The identity as text. **Secret**: it lets its holder speak and read as this party.
     pub fn to_text(&self) -> Zeroizing<String> {
-        Zeroizing::new(format!("{PREFIX}{}\n", hex(self.seed.as_slice())))
+        // All room at once: growing would leave copies behind.
+        let mut text = Zeroizing::new(String::with_capacity(PREFIX.len() + 2 * SECRET + 1));
+        text.push_str(PREFIX);
+        let digits = b"0123456789abcdef";
+        for byte in self.seed.iter() {
+            [byte >> 4, byte & 15].iter().for_each(|&digit| text.push(digits[usize::from(digit)].into()));
+        }
+        text.push('\n');
+        text
     }
 
     /// The identity of [`Self::to_text`].

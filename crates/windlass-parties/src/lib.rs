@@ -67,6 +67,7 @@
 
 mod agreement;
 mod assembly;
+mod collected;
 mod error;
 mod family;
 mod handover;

@@ -137,7 +137,8 @@ mod tests {
                 .unwrap();
         let parts = plan.ciphertext().parts();
         let (rlwe, basis) = (agreement.common().context(), parts[0].basis().clone());
-        let about = header(&agreement, &ct, &[1, 2]).unwrap();
+        let bits = <windlass::Exact as CollectiveFamily>::noise_bits(&plan);
+        let about = header(&agreement, &ct, &[1, 2], (&basis, bits)).unwrap();
         let envelope = read(&agreement, &message).unwrap();
         let mut fields = FieldReader::new(&envelope.body[about.len()..]);
         let masked = read_polys(rlwe, (&basis, 1), &mut fields).unwrap().swap_remove(0);

@@ -30,7 +30,7 @@ use crate::identity::{Identity, is_signed, seal};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Step {
-    /// Shares of the public key and of Galois keys.
+    /// Shares of the public key, of Galois keys and of bootstrapping keys.
     Keys,
     /// The first share of the relinearisation key.
     First,
@@ -42,10 +42,13 @@ pub enum Step {
     Decryption,
     /// A share of a switch to the key of someone outside.
     Switch,
+    /// A masked share of a decryption, which leaves its sender with an additive share of the values.
+    Masked,
 }
 
 impl Step {
-    const ALL: [Self; 6] = [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption, Self::Switch];
+    const ALL: [Self; 7] =
+        [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption, Self::Switch, Self::Masked];
 
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -55,6 +58,7 @@ impl Step {
             Self::Second => 4,
             Self::Decryption => 5,
             Self::Switch => 6,
+            Self::Masked => 7,
         }
     }
 }
@@ -68,6 +72,7 @@ impl fmt::Display for Step {
             Self::Second => "the second share of the relinearisation key",
             Self::Decryption => "the share of the decryption",
             Self::Switch => "the share of the switch to another key",
+            Self::Masked => "the masked share of the decryption",
         })
     }
 }
@@ -181,8 +186,9 @@ pub(crate) fn read<'a, F: CollectiveFamily>(agreement: &Agreement<F>, bytes: &'a
     let [code] = fields.array::<1>(WHAT)?;
     let step = Step::ALL.into_iter().find(|step| step.code() == code).ok_or_else(malformed)?;
     let parties = agreement.common().parties();
-    let may_be_for_one = matches!(step, Step::Dealt | Step::Decryption);
-    let is_for_its_reader = if to == 0 { step != Step::Dealt } else { may_be_for_one };
+    let may_be_for_one = matches!(step, Step::Dealt | Step::Decryption | Step::Masked);
+    let may_be_for_all = !matches!(step, Step::Dealt | Step::Masked);
+    let is_for_its_reader = if to == 0 { may_be_for_all } else { may_be_for_one };
     if from == 0 || from > parties || to > parties || !is_for_its_reader {
         return Err(malformed().into());
     }
@@ -238,4 +244,52 @@ pub(crate) fn read_share<F: CollectiveFamily>(
     let (basis, count) = KeyShare::layout(common, name, stage)?;
     let polys = read_polys(common.context(), (&basis, count), fields)?;
     Ok(KeyShare::from_polys(common, name, stage, polys)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::{Context, Params, Scheme};
+
+    use super::*;
+
+    fn agreement(identities: &[Identity]) -> Agreement {
+        let params = Params::preset("insecure_toy_256", Scheme::Bgv).unwrap().with_parties(3).unwrap();
+        let context = Context::from_params(params).unwrap();
+        let members = identities.iter().zip(["Ada", "Ben", "Cleo"]).map(|(own, name)| own.member(name)).collect();
+        Agreement::new(&context, members, 2, &[]).unwrap()
+    }
+
+    #[test]
+    fn no_member_speaks_or_reads_for_another() {
+        let identities = [(); 3].map(|()| Identity::generate().unwrap());
+        let agreement = agreement(&identities);
+        let body = b"a body";
+        let as_ben = write(&agreement, &identities[2], (2, 0, Step::Keys), body).unwrap();
+        assert!(matches!(read(&agreement, &as_ben), Err(PartiesError::Forged { from }) if from == "Ben"));
+        let for_ada = write(&agreement, &identities[1], (2, 1, Step::Dealt), body).unwrap();
+        let envelope = read(&agreement, &for_ada).unwrap();
+        assert_eq!(envelope.opened(&agreement, &identities[0]).unwrap().as_slice(), body);
+        let refused = envelope.opened(&agreement, &identities[2]);
+        assert!(matches!(refused, Err(PartiesError::NotForYou { to }) if to == "Ada"));
+        // What Ben encrypted for Ada, sent on by Cleo as a message of her own, and for Cleo.
+        let mut redirected = FieldWriter::with_capacity(200);
+        redirected.bytes(agreement.digest());
+        redirected.u16(3);
+        redirected.u16(1);
+        redirected.bytes(&[Step::Dealt.code()]);
+        redirected.bytes(envelope.body);
+        let mut payload = redirected.finish();
+        let signature = identities[2].sign(&Sha256::digest(&payload).into());
+        payload.extend_from_slice(&signature);
+        let context = *windlass::wire::FileContext::hash(agreement.context().files());
+        let bytes = wire::seal(&Label { kind: Kind::PartyMessage, context, key: agreement.key_id() }, &payload);
+        let sent_on = read(&agreement, &bytes).unwrap();
+        let refused = sent_on.opened(&agreement, &identities[0]);
+        assert!(matches!(refused, Err(PartiesError::Unreadable { from }) if from == "Cleo"));
+        // Steps that are for everyone, or for one.
+        for (to, step) in [(1, Step::Keys), (0, Step::Dealt), (0, Step::Masked), (1, Step::Switch), (1, Step::Second)] {
+            let bytes = write(&agreement, &identities[1], (2, to, step), body).unwrap();
+            assert!(matches!(read(&agreement, &bytes), Err(PartiesError::Wire(_))), "{step} for {to}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use windlass::schemes::collective::Holder;
 use windlass::wire::{self, FieldReader, FieldWriter};
 use windlass::{Exact, Plaintext};
 use windlass_ring::slots::SlotRing;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::collective::{
     DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, check_participants, deal,
 };
@@ -25,8 +25,9 @@ use crate::identity::Identity;
 use crate::mask::{Masked, mask};
 use crate::message::{Receipt, Step, read, read_polys, read_share, write, write_polys};
 
-/// A party of an agreement: a state machine without a network. What it sends follows from its state alone, so that it
-/// can be asked again, also after a restart from [`Self::to_bytes`].
+/// A party of an agreement: a state machine without a network. Its shares of keys follow from its state, so that it can
+/// be asked again, also after a restart from [`Self::to_bytes`]. Shares of decryptions have fresh noise each time, and
+/// count each time.
 ///
 /// **Warning.** Keep one state, and keep the newest: a party that goes back to an old one forgets how many decryptions
 /// it has taken part in.
@@ -181,11 +182,12 @@ impl<F: CollectiveFamily> Party<F> {
                 }
                 let mut fields = FieldReader::new(&body);
                 let basis = context.base_qp(context.top_level());
-                let mut polys = read_polys(context, (&basis, 1), &mut fields)?;
+                let poly = read_polys(context, (&basis, 1), &mut fields)?.swap_remove(0);
+                // Wiped, whatever becomes of it.
+                let share = DealtShare::from_poly(agreement.common(), poly)?;
                 fields.finish("dealt share")?;
-                let share = DealtShare::from_poly(agreement.common(), polys.swap_remove(0))?;
                 match &mut self.dealt.1 {
-                    Some(sum) => sum.add_assign(&share),
+                    Some(sum) => sum.add(&share)?,
                     None => self.dealt.1 = Some(share),
                 }
                 self.dealt.0.0.insert(envelope.from, digest);
@@ -248,7 +250,7 @@ impl<F: CollectiveFamily> Party<F> {
             let agreement = &party.agreement;
             let plan = F::plan(agreement.context(), ciphertext, (agreement.planned(), agreement.threshold()))?;
             let mut share = F::share(&plan, holder, &mut os_rng()?)?;
-            let mut body = header(agreement, ciphertext, members)?;
+            let mut body = header(agreement, ciphertext, members, (share.basis(), F::noise_bits(&plan)))?;
             party.mask(Step::Decryption, members, &body, &mut share)?;
             body.extend_from_slice(&write_polys([&share]));
             party.message(reader.unwrap_or(0), Step::Decryption, &body)
@@ -267,9 +269,9 @@ impl<F: CollectiveFamily> Party<F> {
         self.share_of(ciphertext, members, |party, holder| {
             let agreement = &party.agreement;
             let publication = (agreement.planned(), agreement.threshold());
-            let (plan, _) = F::plan_switch(agreement.context(), ciphertext, publication, target)?;
+            let (plan, basis, bits) = F::plan_switch(agreement.context(), ciphertext, publication, target)?;
             let mut share = F::switching_share(&plan, holder, &mut os_rng()?)?;
-            let mut body = header(agreement, ciphertext, members)?;
+            let mut body = header(agreement, ciphertext, members, (&basis, bits))?;
             body.extend_from_slice(&target_digest(agreement, target)?);
             party.mask(Step::Switch, members, &body, &mut share[0])?;
             body.extend_from_slice(&write_polys(&share));
@@ -307,8 +309,9 @@ impl<F: CollectiveFamily> Party<F> {
                 return Err(PartiesError::Missing { step: Step::Dealt, from: self.missing(Step::Dealt) });
             };
             let (common, threshold) = (agreement.common(), agreement.threshold());
-            let own = ThresholdShare::from_poly(common, self.number, threshold, sum.expose_poly().clone())?;
-            make(self, &Holder::Some { common, share: &own, participants: members })?
+            let sum = DealtShare::from_poly(common, sum.expose_poly().clone())?;
+            let own = ThresholdShare::of_sum(self.number, threshold, sum)?;
+            make(self, &Holder::Threshold { share: &own, participants: members })?
         } else {
             make(self, &Holder::All(&self.secret))?
         };
@@ -319,11 +322,18 @@ impl<F: CollectiveFamily> Party<F> {
 
 impl Party {
     /// As [`Self::decrypt`] for a reader, with a mask: the reader is left with an additive share of the values modulo
-    /// p^r, and this party with the mask. All members but the reader call this, the reader [`Self::decrypt`]. The sum of
-    /// all shares is what was encrypted. To come back each member encrypts its share, and anyone adds them up.
+    /// p^r, and this party with the mask. All members but the reader call this, the reader [`Self::decrypt`], and
+    /// [`crate::Reading::of_share`] adds up. The sum of all shares is what was encrypted. To come back each member
+    /// encrypts its share, and anyone adds them up.
+    ///
+    /// The mask follows from the state, the ciphertext, the members and the reader: a party that is asked again has the
+    /// same share.
+    ///
+    /// **Warning.** A party that also decrypts the ciphertext for the same reader reveals the values, and with them the
+    /// reader's share.
     ///
     /// # Errors
-    /// As there.
+    /// As there; [`PartiesError::OutOfRange`] for this party as the reader.
     pub fn decrypt_to_share(
         &mut self,
         ciphertext: &Ciphertext,
@@ -331,18 +341,24 @@ impl Party {
         reader: u32,
     ) -> Result<(Vec<u8>, Plaintext)> {
         Limits::between(1, self.agreement.common().parties()).check("the number of the reader", reader)?;
+        if reader == self.number {
+            let limits = Limits::only("another member, who is left with the last share");
+            return Err(limits.refuse("the number of the reader", reader).into());
+        }
         self.share_of(ciphertext, members, |party, holder| {
             let agreement = &party.agreement;
             let publication = (agreement.planned(), agreement.threshold());
             let plan = Exact::plan(agreement.context(), ciphertext, publication)?;
             let mut rng = os_rng()?;
+            let basis = Exact::basis(agreement.context(), &plan);
+            let mut body = header(agreement, ciphertext, members, (&basis, Exact::noise_bits(&plan)))?;
             let ring = agreement.context().slot_ring().lower(ciphertext.exponent()).map_err(windlass::Error::from)?;
-            let mask = uniform(&ring, &mut rng)?;
+            let purpose = [&body[..], &reader.to_le_bytes()].concat();
+            let mask = uniform(&ring, &mut party.secret.derived("windlass additive share 1", &purpose))?;
             let mut share = plan.masked_share(holder, &mask, &mut rng)?;
-            let mut body = header(agreement, ciphertext, members)?;
             party.mask(Step::Decryption, members, &body, &mut share)?;
             body.extend_from_slice(&write_polys([&share]));
-            Ok((party.message(reader, Step::Decryption, &body)?, mask))
+            Ok((party.message(reader, Step::Masked, &body)?, mask))
         })
     }
 }
@@ -366,15 +382,20 @@ pub(crate) fn check_members<F: CollectiveFamily>(agreement: &Agreement<F>, membe
     Ok(check_participants(members, agreement.threshold(), agreement.common().parties())?)
 }
 
-/// What a share of a decryption says it is for: SHA-256 of the ciphertext's bytes, and the members.
+/// What a share of a decryption says it is for: SHA-256 of the ciphertext's bytes, the members, and what was planned:
+/// primes and noise, which builds on other machines could round otherwise.
 pub(crate) fn header<F: CollectiveFamily>(
     agreement: &Agreement<F>,
     ciphertext: &F::Ciphertext,
     members: &[u32],
+    (basis, noise_bits): (&Basis, u32),
 ) -> Result<Vec<u8>> {
     let bytes = wire::to_bytes(F::files(agreement.context()), ciphertext)?;
-    let mut header = Sha256::digest(&bytes).to_vec();
-    header.push(members.len() as u8);
-    members.iter().for_each(|&number| header.extend_from_slice(&(number as u16).to_le_bytes()));
-    Ok(header)
+    let mut header = FieldWriter::with_capacity(32 + 2 + 2 * members.len() + 2 + 2);
+    header.bytes(&Sha256::digest(&*bytes));
+    header.u16(members.len() as u16);
+    members.iter().for_each(|&number| header.u16(number as u16));
+    header.u16(basis.len() as u16);
+    header.u16(noise_bits as u16);
+    Ok(header.finish())
 }

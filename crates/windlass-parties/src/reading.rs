@@ -1,32 +1,30 @@
 //! Adding up the shares of a decryption.
 
 use windlass::Exact;
-use windlass::wire::FieldReader;
 use windlass_ring::{Eval, Poly};
 
 use crate::agreement::Agreement;
-use crate::assembly::Senders;
+use crate::collected::{Collected, Expected};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
-use crate::message::{Receipt, Step, read, read_polys};
-use crate::party::{check_members, header};
+use crate::message::{Receipt, Step};
+use crate::party::header;
 
 /// The decryption of one ciphertext by some members, whose shares come in any order.
+///
+/// Cost: a modulus switch, and an addition for each share.
 pub struct Reading<F: CollectiveFamily = Exact> {
-    agreement: Agreement<F>,
     decryption: F::Decryption,
-    members: Vec<u32>,
-    header: Vec<u8>,
+    collected: Collected<F>,
     reader: Option<Identity>,
-    senders: Senders,
-    shares: Vec<Poly<Eval>>,
+    /// Whether masked shares are expected.
+    of_share: bool,
 }
 
 impl<F: CollectiveFamily> std::fmt::Debug for Reading<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { members, senders, .. } = self;
-        f.debug_struct("Reading").field("members", members).field("have", &senders.numbers()).finish_non_exhaustive()
+        self.collected.debug("Reading", f)
     }
 }
 
@@ -36,26 +34,20 @@ impl<F: CollectiveFamily> Reading<F> {
     /// # Errors
     /// As [`crate::Party::decrypt`].
     pub fn new(agreement: &Agreement<F>, ciphertext: &F::Ciphertext, members: &[u32]) -> Result<Self> {
-        check_members(agreement, members)?;
-        windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
-        let publication = (agreement.planned(), agreement.threshold());
-        Ok(Self {
-            decryption: F::plan(agreement.context(), ciphertext, publication)?,
-            header: header(agreement, ciphertext, members)?,
-            agreement: agreement.clone(),
-            members: members.to_vec(),
-            reader: None,
-            senders: Senders::default(),
-            shares: Vec::new(),
-        })
+        let context = agreement.context();
+        let decryption = F::plan(context, ciphertext, (agreement.planned(), agreement.threshold()))?;
+        let basis = F::basis(context, &decryption);
+        let header = header(agreement, ciphertext, members, (&basis, F::noise_bits(&decryption)))?;
+        let collected = Collected::new(agreement, ciphertext, members, (header, (basis, 1)))?;
+        Ok(Self { decryption, collected, reader: None, of_share: false })
     }
 
-    /// The same, whose shares are encrypted for the holder of this identity.
+    /// The same, whose shares may be encrypted for the holder of this identity.
     ///
     /// # Errors
     /// [`PartiesError::NoMember`].
     pub fn for_reader(self, identity: &Identity) -> Result<Self> {
-        self.agreement.number_of(&identity.public()).ok_or(PartiesError::NoMember)?;
+        self.collected.agreement().number_of(&identity.public()).ok_or(PartiesError::NoMember)?;
         Ok(Self { reader: Some(identity.copy()), ..self })
     }
 
@@ -64,59 +56,47 @@ impl<F: CollectiveFamily> Reading<F> {
         &self.decryption
     }
 
-    /// Takes a message.
+    /// Takes a message. What is no share of a decryption is not needed, and left alone.
     ///
     /// # Errors
-    /// [`PartiesError::OtherAgreement`], [`PartiesError::Forged`], [`PartiesError::Conflict`];
+    /// [`PartiesError::OtherAgreement`], [`PartiesError::Forged`], [`PartiesError::AnotherShare`];
     /// [`PartiesError::OtherReading`] for a share of another ciphertext or with other members;
     /// [`PartiesError::NotForYou`], [`PartiesError::Unreadable`] for a share that is encrypted for another. Then nothing
     /// has changed.
     pub fn receive(&mut self, message: &[u8]) -> Result<Receipt> {
-        let agreement = self.agreement.clone();
-        let envelope = read(&agreement, message)?;
-        if envelope.step != Step::Decryption {
-            return Ok(Receipt::NotNeeded);
-        }
-        let receipt = self.senders.check(&agreement, (envelope.from, envelope.step), &envelope.digest)?;
-        if receipt != Receipt::New {
-            return Ok(receipt);
-        }
-        let opened = match (envelope.to, &self.reader) {
-            (0, _) => None,
-            (_, Some(identity)) => Some(envelope.opened(&agreement, identity)?),
-            (to, None) => return Err(PartiesError::NotForYou { to: agreement.name_of(to) }),
-        };
-        let body = opened.as_ref().map_or(envelope.body, |body| body.as_slice());
-        let mut fields = FieldReader::new(body);
-        let other = || PartiesError::OtherReading { from: agreement.name_of(envelope.from) };
-        let length = self.header.len().min(body.len());
-        if fields.bytes(length, "share of a decryption")? != self.header || !self.members.contains(&envelope.from) {
-            return Err(other());
-        }
-        let context = agreement.common().context();
-        let basis = F::basis(agreement.context(), &self.decryption);
-        let polys = read_polys(context, (&basis, 1), &mut fields)?;
-        fields.finish("share of a decryption")?;
-        self.shares.extend(polys);
-        self.senders.0.insert(envelope.from, envelope.digest);
-        Ok(receipt)
+        let steps: &[Step] = if self.of_share { &[Step::Decryption, Step::Masked] } else { &[Step::Decryption] };
+        self.collected.receive(message, &Expected { steps, reader: self.reader.as_ref() })
     }
 
     /// The names of the members whose shares are missing.
     pub fn missing(&self) -> Vec<String> {
-        let have = self.senders.numbers();
-        self.agreement.names_of(self.members.iter().copied().filter(|number| !have.contains(number)))
+        self.collected.missing()
     }
 
     /// What was encrypted.
     ///
     /// # Errors
-    /// [`PartiesError::Missing`]; [`windlass::Error::NotDecryptable`] if a share is none: whose it is cannot be told.
+    /// [`PartiesError::Missing`]; [`windlass::Error::NotDecryptable`] if a share is wrong: whose it is cannot be told.
     pub fn open(&self) -> Result<F::Opened> {
-        let missing = self.missing();
-        if !missing.is_empty() {
-            return Err(PartiesError::Missing { step: Step::Decryption, from: missing });
-        }
-        Ok(F::open(self.agreement.context(), &self.decryption, &self.shares)?)
+        let step = if self.of_share { Step::Masked } else { Step::Decryption };
+        let shares: Vec<Poly<Eval>> = self.collected.all(step)?.iter().flatten().cloned().collect();
+        Ok(F::open(self.collected.agreement().context(), &self.decryption, &shares)?)
+    }
+}
+
+impl Reading {
+    /// A decryption that leaves the holder of this identity with an additive share of the values: the other members send
+    /// masked shares ([`crate::Party::decrypt_to_share`]), the reader its own by [`crate::Party::decrypt`] for itself.
+    ///
+    /// # Errors
+    /// As [`Self::new`] and [`Self::for_reader`].
+    pub fn of_share(
+        agreement: &Agreement,
+        ciphertext: &windlass::schemes::Ciphertext,
+        members: &[u32],
+        identity: &Identity,
+    ) -> Result<Self> {
+        let reading = Self::new(agreement, ciphertext, members)?.for_reader(identity)?;
+        Ok(Self { of_share: true, ..reading })
     }
 }

@@ -288,7 +288,7 @@ fn decryptions_are_counted_and_for_one_ciphertext() {
     let of_b = session.parties[1].decrypt(&b, &[1, 2], None).unwrap();
     let mut reading = Reading::new(&session.agreement, &a, &[1, 2]).unwrap();
     assert_eq!(reading.receive(&of_a).unwrap(), Receipt::New);
-    assert!(matches!(reading.receive(&again), Err(PartiesError::Conflict { .. })));
+    assert!(matches!(reading.receive(&again), Err(PartiesError::AnotherShare { .. })));
     assert!(matches!(reading.receive(&of_b), Err(PartiesError::OtherReading { from }) if from == "Ben"));
     assert!(matches!(reading.open(), Err(PartiesError::Missing { from, .. }) if from == ["Ben"]));
     session.parties[0].decrypt(&b, &[1, 2], None).unwrap();
@@ -411,16 +411,21 @@ fn values_go_to_a_key_outside_and_to_additive_shares() {
     assert_eq!(client.decrypt(&own_server.add(&switched, &switched).unwrap()).unwrap()[..4], [98, 128, 162, 0]);
 
     // Ben and Cleo hold additive shares, of which Cleo's is what is left.
-    let mut reading =
-        Reading::new(&session.agreement, &ct, &[2, 3]).unwrap().for_reader(&session.identities[2]).unwrap();
+    let mut reading = Reading::of_share(&session.agreement, &ct, &[2, 3], &session.identities[2]).unwrap();
     let (message, bens) = session.parties[1].decrypt_to_share(&ct, &[2, 3], 3).unwrap();
+    // Asked again it has the same mask; as a decryption its share is not taken.
+    let (_, again) = session.parties[1].decrypt_to_share(&ct, &[2, 3], 3).unwrap();
+    assert_eq!(bens.to_slots(), again.to_slots());
+    let mut plain = Reading::new(&session.agreement, &ct, &[2, 3]).unwrap().for_reader(&session.identities[2]).unwrap();
+    assert_eq!(plain.receive(&message).unwrap(), Receipt::NotNeeded);
+    assert!(session.parties[1].decrypt_to_share(&ct, &[2, 3], 2).is_err());
     reading.receive(&message).unwrap();
     reading.receive(&session.parties[2].decrypt(&ct, &[2, 3], Some(3)).unwrap()).unwrap();
     let cleos = reading.open().unwrap();
     let sum: Vec<u64> = bens.to_slots().iter().zip(cleos.to_slots()).map(|(x, y)| (x + y) % 257).collect();
     assert_eq!(sum[..4], [49, 64, 81, 0]);
     assert_ne!(cleos.to_slots(), sum);
-    assert_eq!(session.parties.iter().map(Party::decryptions).collect::<Vec<_>>(), [1, 2, 1]);
+    assert_eq!(session.parties.iter().map(Party::decryptions).collect::<Vec<_>>(), [1, 3, 1]);
 }
 
 /// Circuits under keys of three parties refresh by themselves, as many products as are asked for.
@@ -445,5 +450,89 @@ fn circuits_refresh_without_the_parties() {
         }
         let refreshed = server.refresh(&ct).unwrap();
         assert_eq!(session.read(&refreshed, &[1, 2]).unwrap().to_integers().unwrap(), wanted, "{name}");
+    }
+}
+
+/// Every message that may be missing, one after the other: its step and its sender are named, and the rest goes on.
+#[test]
+fn what_is_missing_is_named_at_each_step() {
+    let context = exact(Scheme::Bgv, 3);
+    let session = begin(&context, 3, 2, &[&Products]);
+    let messages = session.opening();
+    let names = ["Ada", "Ben", "Cleo"];
+    for (left_out, missing) in messages.iter().enumerate() {
+        let from = names[left_out / 4];
+        let mut assembly = Assembly::new(&session.agreement);
+        let identity = if from == "Ada" { &session.identities[1] } else { &session.identities[0] };
+        let mut party = Party::join(&session.agreement, identity).unwrap();
+        for message in messages.iter().filter(|message| *message != missing) {
+            assembly.receive(message).unwrap();
+            party.receive(message).unwrap();
+        }
+        let steps = [Step::Keys, Step::First, Step::Dealt];
+        let lacking: Vec<Step> = steps
+            .into_iter()
+            .filter(|&step| party.missing(step) == [from] || (step == Step::Keys && assembly.missing(step) == [from]))
+            .collect();
+        // Of the dealt shares one is for another party.
+        assert!(lacking.len() <= 1 && (lacking.len() == 1 || left_out % 4 > 1), "{left_out}: {lacking:?}");
+    }
+}
+
+#[test]
+fn members_that_differ_are_named() {
+    let context = exact(Scheme::Bgv, 3);
+    let session = begin(&context, 3, 2, &[&Products]);
+    // Ben begins again with another secret under the same identity: two different messages for each step.
+    let again = Party::join(&session.agreement, &session.identities[1]).unwrap();
+    let (old, new) = (session.parties[1].opening().unwrap(), again.opening().unwrap());
+    let mut assembly = Assembly::new(&session.agreement);
+    assembly.receive(&old[0]).unwrap();
+    let refused = assembly.receive(&new[0]);
+    assert!(matches!(refused, Err(PartiesError::Conflict { from, step: Step::Keys }) if from == "Ben"));
+    let mut ada = Party::join(&session.agreement, &session.identities[0]).unwrap();
+    ada.receive(&old[1]).unwrap();
+    assert!(matches!(ada.receive(&new[1]), Err(PartiesError::Conflict { step: Step::First, .. })));
+    // Ada has the old share of Ben and Cleo the new one: their second shares do not belong together.
+    let mut cleo = Party::join(&session.agreement, &session.identities[2]).unwrap();
+    cleo.receive(&new[1]).unwrap();
+    let (of_ada, of_cleo) = (ada.opening().unwrap(), cleo.opening().unwrap());
+    ada.receive(&of_cleo[1]).unwrap();
+    cleo.receive(&of_ada[1]).unwrap();
+    assembly.receive(&ada.closing().unwrap()[0]).unwrap();
+    let refused = assembly.receive(&cleo.closing().unwrap()[0]);
+    assert!(matches!(refused, Err(PartiesError::Disagreement { from, before }) if from == "Cleo" && before == "Ada"));
+}
+
+#[test]
+fn refreshes_that_cannot_be_made_together_are_refused() {
+    use windlass::bootstrap::{BootstrapSpec, Mode};
+    let params = Params::preset("insecure_boot_256_p257", Scheme::Bgv).unwrap().with_parties(2).unwrap();
+    let context = Context::from_params(params).unwrap();
+    let spec = BootstrapSpec { mode: Mode::Packed, ..context.bootstrapping_spec() };
+    let members = || {
+        [(); 2].map(|()| Identity::generate().unwrap()).iter().zip(NAMES).map(|(own, name)| own.member(name)).collect()
+    };
+    let packed = context.bootstrapping_with(spec).unwrap();
+    let refused = Agreement::new(&context, members(), 2, &[&packed]);
+    assert!(matches!(refused, Err(PartiesError::Unsupported { .. })), "{refused:?}");
+}
+
+/// The count of decryptions outlives a restart; and a planned set has room for what it promises, whatever the threshold.
+#[test]
+fn planned_sets_decrypt_with_every_threshold() {
+    let spec = windlass::ParamSpec { p: 2, parties: 5, depth: 1, slots: 100, ..windlass::ParamSpec::default() };
+    let context = Context::plan(&spec).unwrap();
+    assert!(!context.params().m().is_power_of_two());
+    for threshold in [1, 3, 5] {
+        let mut session = begin(&context, 5, threshold, &[&Products]);
+        session.agreement =
+            session.agreement.with_publication(Publication { decryptions: 1024, ..Publication::default() }).unwrap();
+        session.parties = session.identities.iter().map(|own| Party::join(&session.agreement, own).unwrap()).collect();
+        let keys = session.keys();
+        let server = context.server_from_keys(Arc::clone(&keys.evaluation), Vec::new()).unwrap();
+        let ct = server.square(&encrypt(&context, &keys, &[1, 0, 1])).unwrap();
+        let members: Vec<u32> = (1..=threshold).collect();
+        assert_eq!(session.read(&ct, &members).unwrap().to_integers().unwrap()[..3], [1, 0, 1], "{threshold} of 5");
     }
 }

@@ -121,6 +121,14 @@ pub enum RlweError {
     /// Two key pairs of one context met in one operation.
     #[error(transparent)]
     OtherKeyPair(#[from] OtherKeyPair),
+    /// A key of several parties has not the shares of all.
+    #[error("{added} shares of a key were added up, but {parties} parties hold it: add one share of each")]
+    IncompleteSum {
+        /// How many shares the sum has.
+        added: u32,
+        /// The number of parties.
+        parties: u32,
+    },
     /// A switching key was made for lower levels than the ciphertext has.
     #[error(
         "the switching key covers levels up to {key}, but the ciphertext is at level {needed}: switch the ciphertext down first, or make the key for level {needed}"

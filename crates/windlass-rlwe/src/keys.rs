@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use windlass_ring::{Basis, Eval, Poly, Representation, sample};
+use windlass_ring::{Basis, Coeff, Eval, Poly, Representation, sample};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::context::Context;
@@ -14,6 +14,14 @@ use crate::security::SecretDistribution;
 /// A polynomial that is wiped when dropped.
 #[derive(Debug)]
 pub(crate) struct SecretPoly<R: Representation>(pub(crate) Poly<R>);
+
+impl SecretPoly<Coeff> {
+    /// Transforms every row.
+    pub(crate) fn into_eval(mut self) -> SecretPoly<Eval> {
+        let empty = Poly::zero(self.0.ring(), &Basis::new([]));
+        SecretPoly(std::mem::replace(&mut self.0, empty).into_eval())
+    }
+}
 
 impl<R: Representation> Drop for SecretPoly<R> {
     fn drop(&mut self) {

@@ -210,8 +210,13 @@ impl NoiseModel {
     /// ‖Σ digit_k·e_k‖ for a uniform polynomial at `level`: the plain error of the inner product
     /// with a key, over Q_l·P_l.
     pub fn inner_product(&self, level: usize) -> Bound {
+        self.inner_product_with(level, 1)
+    }
+
+    /// The same for keys with so many errors in each digit: digits and errors are one random event.
+    fn inner_product_with(&self, level: usize, errors: u32) -> Bound {
         let active = self.active_groups(level);
-        let events = 2 * active.len() as u32;
+        let events = (1 + errors) * active.len() as u32;
         let digit = |group: Vec<f64>| Bound::from_bits(group.iter().sum()) * self.digit(group.len(), events);
         active.into_iter().map(digit).sum::<Bound>() * self.key_error(events)
     }
@@ -243,15 +248,21 @@ impl NoiseModel {
     /// What the relinearisation of a product at `level` adds. The key of one party makes it a key switch as any
     /// other.
     pub fn relinearisation(&self, level: usize) -> Bound {
-        self.base_qp_error(level) * self.relinearisation_factor() + self.rounding(2)
+        let errors = if self.parties == 1.0 { 1 } else { 3 };
+        let plain = self.inner_product_with(level, errors) * self.relinearisation_factor();
+        self.plaintext * plain * Bound::from_bits(-self.special.log2(level)) + self.rounding(2)
     }
 
     /// What bringing a ciphertext at `level` to another key pair adds: a key switch; by a delegation one whose key has the
     /// errors of public-key encryptions, ‖e‖·‖u‖ + ‖e_1‖·‖s'‖ + ‖e_0‖.
     pub fn reencryption(&self, level: usize, is_delegation: bool) -> Bound {
-        // u has the bound of one party's secret, which is no more than that of all.
-        let factor = if is_delegation { self.secret_norm * Bound::of(2.0) + Bound::ONE } else { Bound::ONE };
-        self.base_qp_error(level) * factor + self.rounding(2)
+        if !is_delegation {
+            return self.key_switch(level);
+        }
+        // u has the bound of one party's secret, which is no more than that of all. Errors: e_0 and e_1 of each digit,
+        // and e of the recipient's key.
+        let plain = self.inner_product_with(level, 3) * (self.secret_norm * Bound::of(2.0) + Bound::ONE);
+        self.plaintext * plain * Bound::from_bits(-self.special.log2(level)) + self.rounding(2)
     }
 
     /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption

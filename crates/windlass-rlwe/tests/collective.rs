@@ -150,8 +150,8 @@ fn errors_of_keys_keep_their_bounds() {
     }
 }
 
-fn holder<'a>(setting: &'a Setting, share: &'a ThresholdShare, participants: &'a [u32]) -> Holder<'a> {
-    Holder::Some { common: &setting.common, share, participants }
+fn holder<'a>(share: &'a ThresholdShare, participants: &'a [u32]) -> Holder<'a> {
+    Holder::Threshold { share, participants }
 }
 
 /// A decryption by all parties, and one by every choice of t, gives the phase and the noise that was asked for.
@@ -187,7 +187,7 @@ fn shares_of_a_decryption_add_up_to_the_phase() {
                 let own: Vec<ThresholdShare> = columns
                     .into_iter()
                     .zip(1..)
-                    .map(|(column, party)| ThresholdShare::new(&setting.common, party, threshold, column).unwrap())
+                    .map(|(column, party)| ThresholdShare::new(party, threshold, column).unwrap())
                     .collect();
                 for first in 1..=parties - threshold + 1 {
                     let mut some: Vec<u32> = (first..first + threshold).collect();
@@ -195,17 +195,15 @@ fn shares_of_a_decryption_add_up_to_the_phase() {
                     let mut total = Poly::<Eval>::zero(ring, c1.basis());
                     for &party in &some {
                         let share = &own[party as usize - 1];
-                        total.add_assign(
-                            &holder(&setting, share, &some).decryption_share(&c1, noise, &mut rng).unwrap(),
-                        );
+                        total.add_assign(&holder(share, &some).decryption_share(&c1, noise, &mut rng).unwrap());
                     }
                     assert!(within(total, threshold), "m = {m}, {some:?} of {parties}");
                 }
                 let twice = vec![1; threshold as usize];
-                let refused = holder(&setting, &own[0], &twice).decryption_share(&c1, noise, &mut rng);
+                let refused = holder(&own[0], &twice).decryption_share(&c1, noise, &mut rng);
                 assert!(threshold == 1 || matches!(refused, Err(RlweError::OutOfRange(_))));
                 let few: Vec<u32> = (1..threshold).collect();
-                assert!(holder(&setting, &own[0], &few).decryption_share(&c1, noise, &mut rng).is_err());
+                assert!(holder(&own[0], &few).decryption_share(&c1, noise, &mut rng).is_err());
             }
         }
     }
@@ -219,7 +217,8 @@ fn fewer_shares_than_the_threshold_are_uniform() {
         let setting = seeded_setting(64, 2, seed);
         let context = setting.common.context();
         let dealt = deal(&setting.shares[0], 2).unwrap();
-        let poly = dealt[0].expose_poly();
+        // Values of a short secret look uniform as well; its coefficients do not.
+        let poly = dealt[0].expose_poly().clone().into_coeff();
         for (row, index) in poly.basis().indices().enumerate() {
             let half = context.ring().modulus(index).value() / 2;
             ones += poly.row(row).iter().filter(|&&x| x > half).count() as u64;
@@ -278,12 +277,22 @@ fn shares_are_made_once() {
         assert_ne!(one.polys()[0].row(0), setting.shares[0].first(lower).unwrap().polys()[0].row(0));
     }
     let first = setting.first(name);
-    let mut other = KeySum::of(setting.shares[0].first(name).unwrap());
-    other.add(&setting.shares[0].first(name).unwrap()).unwrap();
-    let [once, again, elsewhere] = [&first, &first, &other].map(|sum| setting.shares[0].second(sum).unwrap());
+    let [once, again] = [(); 2].map(|()| setting.shares[0].second(&first).unwrap());
     assert_eq!(once.polys(), again.polys());
-    // With the same error the difference would be s·Δh_0 + u·Δh_1 exactly; its error is not small by chance.
-    assert_ne!(once.polys(), elsewhere.polys());
+    // Of a sum whose first half is larger by δ the share is larger by s·δ, and its error is another one: with the same
+    // error the difference would show s.
+    let context = setting.common.context();
+    let delta = windlass_ring::sample::uniform(context.ring(), first.polys()[0].basis(), &[5; 32], 0);
+    let mut polys = first.polys().to_vec();
+    polys[0].add_assign(&delta);
+    let other = KeySum::from_polys(&setting.common, (name, Stage::First), 2, polys).unwrap();
+    let elsewhere = setting.shares[0].second(&other).unwrap();
+    let (own, _) = setting.shares[0].expose_parts();
+    let secret = Poly::from_signed(context.ring(), delta.basis(), own).into_eval();
+    let mut rest = elsewhere.polys()[0].minus(&once.polys()[0]);
+    rest.sub_assign(&delta.mul(&secret));
+    let rest = log2_norm(rest);
+    assert!(rest > 3.0 && rest < 12.0, "the difference of two errors: 2^{rest}");
     let restored = {
         let (coefficients, errors) = setting.shares[0].expose_parts();
         let (coefficients, errors) = (Zeroizing::new(coefficients.to_vec()), Zeroizing::new(*errors));
@@ -300,7 +309,8 @@ fn sums_that_are_not_complete_are_refused() {
     let bad = |result: Result<(), RlweError>| assert!(matches!(result, Err(RlweError::BadKey { .. })), "{result:?}");
     let mut two = KeySum::of(setting.shares[0].first(name).unwrap());
     two.add(&setting.shares[1].first(name).unwrap()).unwrap();
-    bad(setting.shares[0].second(&two).map(drop));
+    let refused = setting.shares[0].second(&two).map(drop);
+    assert!(matches!(refused, Err(RlweError::IncompleteSum { added: 2, parties: 3 })));
     bad(two.add(&setting.shares[2].first(KeyName::Public).unwrap()));
     bad(two.add(&setting.shares[2].first(KeyName::Relinearisation { level: 2 }).unwrap()));
     two.add(&setting.shares[2].first(name).unwrap()).unwrap();
@@ -309,8 +319,12 @@ fn sums_that_are_not_complete_are_refused() {
     bad(two.into_public_key(&setting.common).map(drop));
     let mut public = KeySum::of(setting.shares[0].first(KeyName::Public).unwrap());
     public.add(&setting.shares[1].first(KeyName::Public).unwrap()).unwrap();
-    bad(public.clone().into_public_key(&setting.common).map(drop));
+    let refused = public.clone().into_public_key(&setting.common).map(drop);
+    assert!(matches!(refused, Err(RlweError::IncompleteSum { .. })));
     let other = Common::new(setting.common.context(), [8; 32]).unwrap();
+    public.add(&setting.shares[2].first(KeyName::Public).unwrap()).unwrap();
+    let refused = public.into_public_key(&other).map(drop);
+    assert!(matches!(refused, Err(RlweError::OtherKeyPair(_))), "of another making of keys");
     assert_ne!(other.key_id(), setting.common.key_id());
     for name in [
         KeyName::Galois { element: 3, level },

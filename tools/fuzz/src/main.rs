@@ -18,6 +18,7 @@ mod command;
 mod containers;
 mod exact;
 mod memory;
+mod parties;
 mod prepared;
 mod random;
 mod sealed;
@@ -67,6 +68,10 @@ const TARGETS: &[(&str, Made)] = &[
     ("table_blind_reply", tables::blind_replies),
     ("search_query", search::queries),
     ("search_answer", search::answers),
+    ("party_message", parties::messages),
+    ("party_state", parties::states),
+    ("party_agreement", parties::agreements),
+    ("party_identity", parties::identities),
     ("parameters", text::parameters),
     ("ckks_parameters", text::ckks_parameters),
     ("ckks_refresh_parameters", text::refresh_parameters),

@@ -14,6 +14,7 @@ mod oracle;
 mod plans;
 mod refreshing;
 mod setting;
+mod several;
 mod strangers;
 mod world;
 

@@ -112,8 +112,9 @@ fn params(dice: &mut Dice, size: Size) -> Result<Params, Error> {
     let primes = 1 + dice.index(if size == Size::Any { 9 } else { 6 });
     let bits = |dice: &mut Dice| if dice.once_in(4) { dice.within(28, 50) } else { dice.within(44, 50) } as u32;
     let special = 1 + dice.index(3);
-    let secret = match dice.below(3) {
+    let secret = match dice.below(4) {
         0 => SecretDistribution::Sparse { weight: 1 + dice.below(dimension(m).into()) as u32 },
+        1 => SecretDistribution::Collective { parties: 2 + dice.below(4) as u32 },
         _ => SecretDistribution::Ternary,
     };
     let q_prime_bits = (0..primes).map(|_| bits(dice)).collect();
@@ -136,7 +137,8 @@ fn adversarial(dice: &mut Dice) -> Result<Params, Error> {
     let r = if dice.once_in(3) { 1 } else { most };
     let bits = dice.pick(&[28, 36, 50]);
     let (primes, special) = (2 + dice.index(9), 1 + dice.index(3));
-    let secret = match dice.below(4) {
+    let secret = match dice.below(5) {
+        4 => SecretDistribution::Collective { parties: 2 + dice.below(4) as u32 },
         0 => SecretDistribution::Sparse { weight: 1 },
         1 => SecretDistribution::Sparse { weight: 2 },
         2 => SecretDistribution::Sparse { weight: dimension(m) },

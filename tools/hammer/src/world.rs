@@ -9,6 +9,7 @@ use super::judge::{Fault, Judge};
 use super::oracle::Values;
 use super::plans::Plans;
 use super::setting::Setting;
+use super::several::{Made, Several};
 
 /// A ciphertext, and what is known of it from outside.
 #[derive(Clone)]
@@ -34,6 +35,8 @@ pub struct World {
     /// The other scheme over the same keys.
     pub other: (Scheme, Engine, Decryptor),
     pub values: Vec<Value>,
+    /// The parties that hold the key together, if it is such a key.
+    pub several: Option<Several>,
     /// log2 of C_m: coefficients in the powerful basis are at most C_m times the canonical norm.
     coefficient_bits: f64,
     /// A deliberate mistake of the oracle, to see that the judge sees it.
@@ -55,8 +58,21 @@ impl World {
     /// With keys for these plans.
     pub fn new(mut dice: Dice, judge: Judge, setting: Setting, plans: Plans) -> Result<Self, Error> {
         let keys = plans.key_request();
-        let (client, server) = setting.context.generate_keys_from_seed([&keys], dice.word())?;
-        let (encryptor, decryptor) = (client.encryptor()?, client.decryptor());
+        let context = &setting.context;
+        let several = (context.params().spec().secret.parties() > 1).then(|| Several::draw(&mut dice, context, &keys));
+        let (several, client, server, encryptor) = match several.transpose()? {
+            Some((several, Made { public, keys, secret })) => {
+                let encryptor = Encryptor::new(context.scheme(), public);
+                let server = context.server_from_keys(keys, Vec::new())?;
+                (Some(several), context.client_from_key(secret)?, server, encryptor)
+            }
+            None => {
+                let (client, server) = context.generate_keys_from_seed([&keys], dice.word())?;
+                let encryptor = client.encryptor()?;
+                (None, client, server, encryptor)
+            }
+        };
+        let decryptor = client.decryptor();
         let scheme = if setting.context.scheme() == Scheme::Bgv { Scheme::Bfv } else { Scheme::Bgv };
         let ring = setting.context.slot_ring();
         let engine = Engine::new(scheme, ring, server.engine().keys().clone())?;
@@ -77,6 +93,7 @@ impl World {
             decryptor,
             other,
             values,
+            several,
             coefficient_bits,
             off_by_one,
         })
@@ -211,5 +228,6 @@ impl World {
             }
             Err(error) => self.judge.refusal(false, format!("decrypt: {error}")),
         }
+        self.check_shares(value);
     }
 }

@@ -1,7 +1,7 @@
 //! Shares of decryptions, and the noise that hides the secrets in them.
 
 use rand_core::RngCore;
-use windlass_ring::{Basis, Eval, Poly};
+use windlass_ring::{Basis, Coeff, Eval, Poly};
 use zeroize::Zeroizing;
 
 use super::common::Common;
@@ -33,7 +33,7 @@ impl Flooding {
         let (ring, n) = (common.context().ring(), common.context().params().n());
         let limbs = self.bits / LIMB;
         let top = self.bits % LIMB;
-        let mut sum = SecretPoly(Poly::<Eval>::zero(ring, basis).into_coeff());
+        let mut sum = SecretPoly(Poly::<Coeff>::zero(ring, basis));
         for limb in 0..=limbs {
             let coefficients: Zeroizing<Vec<i64>> = Zeroizing::new(
                 (0..n)
@@ -48,7 +48,7 @@ impl Flooding {
             part.0.mul_scalar_assign(|q| q.pow(2, u64::from(limb * LIMB)));
             sum.0.add_assign(&part.0);
         }
-        SecretPoly(std::mem::replace(&mut sum.0, Poly::from_signed(ring, basis, &vec![0; n])).into_eval())
+        sum.into_eval()
     }
 }
 
@@ -58,9 +58,7 @@ pub enum Holder<'a> {
     /// Its own secret: all parties take part.
     All(&'a SecretShare),
     /// Its share of the collective secret, and the parties that take part. **Warning.** Mask the share.
-    Some {
-        /// What the parties agreed on.
-        common: &'a Common,
+    Threshold {
         /// The share.
         share: &'a ThresholdShare,
         /// The numbers of those that take part: exactly as many as are needed, ascending.
@@ -73,7 +71,7 @@ impl Holder<'_> {
     pub fn common(&self) -> &Common {
         match self {
             Self::All(secret) => secret.common(),
-            Self::Some { common, .. } => common,
+            Self::Threshold { share, .. } => share.common(),
         }
     }
 
@@ -81,7 +79,7 @@ impl Holder<'_> {
     pub fn participants(&self) -> usize {
         match self {
             Self::All(secret) => secret.common().parties() as usize,
-            Self::Some { participants, .. } => participants.len(),
+            Self::Threshold { participants, .. } => participants.len(),
         }
     }
 
@@ -95,16 +93,16 @@ impl Holder<'_> {
         }
         match self {
             Self::All(secret) => Ok(secret.restricted(c1.basis())),
-            Self::Some { share, participants, .. } => share.restricted(participants, c1.basis()),
+            Self::Threshold { share, participants } => share.restricted(participants, c1.basis()),
         }
     }
 
     /// The share s·c_1 + multiplier·E of a decryption, for this party's share of s: s_i, or λ_j·σ(j).
     ///
     /// **Warning.** The noise must be planned: what it has to hide is the error of the ciphertext. Before it leaves the
-    /// party, a share must be masked by a sharing of zero among the parties that take part: λ_j·σ(j) is a fraction times
-    /// the secret for a reader who knows threshold − 1 other values, and noise does not hide the error of the ciphertext
-    /// modulo its denominator (`docs/math/parties.md`).
+    /// party, a share must be masked by a sharing of zero among the parties that take part: to parties that have threshold − 1
+    /// other values, λ_j·σ(j) is a fraction times the secret plus a known term, and noise does not hide the error of the
+    /// ciphertext modulo its denominator (`docs/math/parties.md`).
     ///
     /// # Errors
     /// [`RlweError::OutOfRange`] for the bits of the noise and as [`super::check_participants`];

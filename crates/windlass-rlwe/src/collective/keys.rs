@@ -10,6 +10,7 @@ use super::common::{Common, KeyName};
 use super::secret::SecretShare;
 use crate::error::RlweError;
 use crate::evaluation::EvaluationKeys;
+use crate::key_id::{KeyId, check_same_keys};
 use crate::keys::{PublicKey, zero_under};
 use crate::secret_rng::SecretRng;
 use crate::switching::SwitchingKey;
@@ -26,6 +27,7 @@ pub enum Stage {
 /// A share of a key: polynomials to be added to those of the other parties. It may be public.
 #[derive(Debug, Clone)]
 pub struct KeyShare {
+    id: KeyId,
     name: KeyName,
     stage: Stage,
     polys: Vec<Poly<Eval>>,
@@ -65,7 +67,7 @@ impl KeyShare {
         if polys.len() != count || !polys.iter().all(fits) {
             return Err(RlweError::BadKey { what: "share of a key" });
         }
-        Ok(Self { name, stage, polys })
+        Ok(Self { id: common.key_id(), name, stage, polys })
     }
 
     /// The key that it is a share of.
@@ -149,7 +151,7 @@ impl SecretShare {
                 polys
             }
         };
-        Ok(KeyShare { name, stage: Stage::First, polys })
+        Ok(KeyShare { id: common.key_id(), name, stage: Stage::First, polys })
     }
 
     /// The second message of the relinearisation key, made of the sum of all first ones:
@@ -160,7 +162,7 @@ impl SecretShare {
     /// the first messages in which their sums differ computes the secret of that party.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] for a sum of another key, or of fewer shares than there are parties.
+    /// [`RlweError::BadKey`], [`RlweError::OtherKeyPair`] for a sum of another key; [`RlweError::IncompleteSum`].
     pub fn second(&self, first: &KeySum) -> Result<KeyShare, RlweError> {
         let common = self.common();
         let name = first.name;
@@ -186,13 +188,14 @@ impl SecretShare {
                 rows::mul_add_assign(ring.isa(), q, b, h1[k].row_of(index), ephemeral.0.row_of(index));
             }
         });
-        Ok(KeyShare { name, stage: Stage::Second, polys })
+        Ok(KeyShare { id: common.key_id(), name, stage: Stage::Second, polys })
     }
 }
 
 /// The sum of shares of one key, and how many were added. Anyone can make it: it holds no secret.
 #[derive(Debug, Clone)]
 pub struct KeySum {
+    id: KeyId,
     name: KeyName,
     stage: Stage,
     added: u32,
@@ -202,7 +205,8 @@ pub struct KeySum {
 impl KeySum {
     /// The sum that begins with this share.
     pub fn of(share: KeyShare) -> Self {
-        Self { name: share.name, stage: share.stage, added: 1, polys: share.polys }
+        let KeyShare { id, name, stage, polys } = share;
+        Self { id, name, stage, added: 1, polys }
     }
 
     /// A sum of so many shares from its polynomials, as a file holds it.
@@ -241,8 +245,9 @@ impl KeySum {
     /// Adds the share of one more party. **Warning.** Nothing here knows from whom it is.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] for a share of another key, message or context.
+    /// [`RlweError::OtherKeyPair`], [`RlweError::BadKey`] for a share of another key, message or context.
     pub fn add(&mut self, share: &KeyShare) -> Result<(), RlweError> {
+        check_same_keys("add shares of a key", self.id, share.id)?;
         let same = self.name == share.name && self.stage == share.stage && self.polys.len() == share.polys.len();
         let fits =
             |(a, b): (&Poly<Eval>, &Poly<Eval>)| std::sync::Arc::ptr_eq(a.ring(), b.ring()) && a.basis() == b.basis();
@@ -255,9 +260,14 @@ impl KeySum {
     }
 
     fn check_complete(&self, common: &Common, stage: Stage) -> Result<(), RlweError> {
+        check_same_keys("finish a key", common.key_id(), self.id)?;
         let ours = self.polys.iter().all(|poly| std::sync::Arc::ptr_eq(poly.ring(), common.context().ring()));
-        if !ours || self.stage != stage || self.added != common.parties() {
+        if !ours || self.stage != stage {
             return Err(RlweError::BadKey { what: "sum of shares of a key" });
+        }
+        let (added, parties) = (self.added, common.parties());
+        if added != parties {
+            return Err(RlweError::IncompleteSum { added, parties });
         }
         Ok(())
     }
@@ -276,7 +286,7 @@ impl KeySum {
     /// The public key.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] for another key, or for fewer shares than there are parties.
+    /// [`RlweError::BadKey`], [`RlweError::OtherKeyPair`] for another key; [`RlweError::IncompleteSum`].
     pub fn into_public_key(self, common: &Common) -> Result<PublicKey, RlweError> {
         self.check_complete(common, Stage::First)?;
         let seed = common.seed_of(KeyName::Public, 0);
@@ -289,8 +299,8 @@ impl KeySum {
     /// Puts the finished key among others.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] for a public key, for a first message of a relinearisation key, or for fewer shares than
-    /// there are parties; those of [`EvaluationKeys::insert_galois`].
+    /// [`RlweError::BadKey`] for a public key or a first message of a relinearisation key;
+    /// [`RlweError::IncompleteSum`]; those of [`EvaluationKeys::insert_galois`].
     pub fn insert_into(self, common: &Common, keys: &mut EvaluationKeys) -> Result<(), RlweError> {
         let (context, id) = (common.context(), common.key_id());
         match self.name {

@@ -8,12 +8,16 @@ use zeroize::Zeroize;
 use super::common::{Common, KeyName};
 use super::secret::SecretShare;
 use crate::error::RlweError;
+use crate::key_id::check_same_keys;
 use crate::keys::SecretPoly;
 use crate::limits::Limits;
 
 /// What one party deals to another: the value at the other's number of a random polynomial of degree t − 1 whose value
 /// at 0 is the dealer's secret. **Secret**: it must reach that party alone.
-pub struct DealtShare(SecretPoly<Eval>);
+pub struct DealtShare {
+    common: Common,
+    value: SecretPoly<Eval>,
+}
 
 impl std::fmt::Debug for DealtShare {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -32,20 +36,28 @@ impl DealtShare {
     /// # Errors
     /// [`RlweError::BadKey`] unless it has all primes of the parameters.
     pub fn from_poly(common: &Common, poly: Poly<Eval>) -> Result<Self, RlweError> {
-        if !std::sync::Arc::ptr_eq(poly.ring(), common.context().ring()) || poly.basis() != &basis(common) {
+        // Wiped, whatever becomes of it.
+        let value = SecretPoly(poly);
+        if !std::sync::Arc::ptr_eq(value.0.ring(), common.context().ring()) || value.0.basis() != &basis(common) {
             return Err(RlweError::BadKey { what: "dealt share" });
         }
-        Ok(Self(SecretPoly(poly)))
+        Ok(Self { common: common.clone(), value })
     }
 
     /// Its polynomial. Secret: wipe every copy.
     pub fn expose_poly(&self) -> &Poly<Eval> {
-        &self.0.0
+        &self.value.0
     }
 
     /// Adds the share that another party dealt to the same one.
-    pub fn add_assign(&mut self, other: &Self) {
-        self.0.0.add_assign(&other.0.0);
+    ///
+    /// # Errors
+    /// [`RlweError::OtherKeyPair`], [`RlweError::BadKey`] for a share of another key or context.
+    pub fn add(&mut self, other: &Self) -> Result<(), RlweError> {
+        check_same_keys("add dealt shares", self.common.key_id(), other.common.key_id())?;
+        check_context(&self.common, &other.common, "dealt share")?;
+        self.value.0.add_assign(&other.value.0);
+        Ok(())
     }
 }
 
@@ -79,9 +91,18 @@ pub fn deal(secret: &SecretShare, threshold: u32) -> Result<Vec<DealtShare>, Rlw
             value.0.mul_scalar_assign(|q| q.reduce(point.into()));
         }
         value.0.add_assign(secret.eval());
-        DealtShare(value)
+        DealtShare { common: common.clone(), value }
     };
     Ok((1..=parties).map(value_at).collect())
+}
+
+/// # Errors
+/// [`RlweError::BadKey`] for two contexts.
+fn check_context(left: &Common, right: &Common, what: &'static str) -> Result<(), RlweError> {
+    match std::sync::Arc::ptr_eq(left.context(), right.context()) {
+        true => Ok(()),
+        false => Err(RlweError::BadKey { what }),
+    }
 }
 
 fn check_threshold(threshold: u32, parties: u32) -> Result<(), RlweError> {
@@ -90,9 +111,9 @@ fn check_threshold(threshold: u32, parties: u32) -> Result<(), RlweError> {
 
 /// A party's share of the collective secret, of which any t parties have enough.
 pub struct ThresholdShare {
+    common: Common,
     party: u32,
     threshold: u32,
-    parties: u32,
     value: SecretPoly<Eval>,
 }
 
@@ -107,25 +128,34 @@ impl ThresholdShare {
     /// The sum of what all parties dealt to party `party`, its own share included.
     ///
     /// # Errors
-    /// [`RlweError::OutOfRange`] unless there is one from each party; for the threshold and the number of the party.
-    pub fn new(common: &Common, party: u32, threshold: u32, dealt: Vec<DealtShare>) -> Result<Self, RlweError> {
-        let parties = common.parties();
-        let limits = Limits::between(parties as usize, parties as usize).with("one from each party");
-        limits.check("the number of dealt shares", dealt.len())?;
-        let mut value = Poly::zero(common.context().ring(), &basis(common));
-        dealt.iter().for_each(|share| value.add_assign(&share.0.0));
-        Self::from_poly(common, party, threshold, value)
+    /// [`RlweError::OutOfRange`] unless there is one from each party; for the threshold and the number of the party;
+    /// [`RlweError::OtherKeyPair`], [`RlweError::BadKey`] for shares of another key or context.
+    pub fn new(party: u32, threshold: u32, dealt: Vec<DealtShare>) -> Result<Self, RlweError> {
+        let count = dealt.len();
+        let mut dealt = dealt.into_iter();
+        let missing = || Limits::at_least(2).with("one from each party").refuse("the number of dealt shares", count);
+        let mut sum = dealt.next().ok_or_else(missing)?;
+        let parties = sum.common.parties() as usize;
+        let limits = Limits::between(parties, parties).with("one from each party");
+        limits.check("the number of dealt shares", count)?;
+        dealt.try_for_each(|share| sum.add(&share))?;
+        Self::of_sum(party, threshold, sum)
     }
 
-    /// The share of a party from its polynomial, as a file holds it.
+    /// The share of a party from the sum of what all parties dealt to it.
     ///
     /// # Errors
-    /// [`RlweError::OutOfRange`] for the threshold and the number of the party, [`RlweError::BadKey`] for the polynomial.
-    pub fn from_poly(common: &Common, party: u32, threshold: u32, value: Poly<Eval>) -> Result<Self, RlweError> {
-        let parties = common.parties();
+    /// [`RlweError::OutOfRange`] for the threshold and the number of the party.
+    pub fn of_sum(party: u32, threshold: u32, sum: DealtShare) -> Result<Self, RlweError> {
+        let parties = sum.common.parties();
         check_threshold(threshold, parties)?;
         Limits::between(1, parties).check("the number of the party", party)?;
-        Ok(Self { party, threshold, parties, value: DealtShare::from_poly(common, value)?.0 })
+        Ok(Self { common: sum.common, party, threshold, value: sum.value })
+    }
+
+    /// What the parties agreed on.
+    pub fn common(&self) -> &Common {
+        &self.common
     }
 
     /// The number of the party, from 1 on.
@@ -148,7 +178,7 @@ impl ThresholdShare {
     /// # Errors
     /// As [`check_participants`]; [`RlweError::OutOfRange`] if this party is not among them.
     pub(super) fn restricted(&self, participants: &[u32], basis: &Basis) -> Result<SecretPoly<Eval>, RlweError> {
-        check_participants(participants, self.threshold, self.parties)?;
+        check_participants(participants, self.threshold, self.common.parties())?;
         if !participants.contains(&self.party) {
             return Err(Limits::only("one of the parties that take part")
                 .refuse("the number of the party", self.party)

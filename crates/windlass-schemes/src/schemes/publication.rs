@@ -21,11 +21,12 @@ impl Default for Publication {
 }
 
 impl Publication {
-    /// Bits of capacity that a ciphertext needs to be decrypted by so many parties: for noise of
-    /// 2·decryptions·n·2^κ times the error in each share, and [`super::collective::SEEN_BITS`].
+    /// Bits of capacity that a ciphertext needs to be decrypted by any number of so many parties: for noise of
+    /// 2·decryptions·n·2^κ times the error in each share, and [`super::collective::SEEN_BITS`]. Where t of k decrypt
+    /// there are t shares, and k − t + 1 times the decryptions of one party are planned for: at most (k + 1)²/4 together.
     pub(crate) fn capacity(self, n: usize, parties: u32) -> f64 {
         let noise = f64::from(self.security_bits) + f64::from(self.decryptions).log2() + 1.0;
-        noise + (n as f64 * f64::from(parties)).log2() + super::collective::SEEN_BITS + 0.1
+        noise + (n as f64 * (f64::from(parties) + 1.0).powi(2) / 4.0).log2() + super::collective::SEEN_BITS + 0.1
     }
 
     /// # Errors

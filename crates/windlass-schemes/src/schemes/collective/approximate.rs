@@ -63,6 +63,7 @@ impl ApproximateDecryption {
         let least = context.fresh_bound(ciphertext.level());
         let error_bits = (n.sqrt() * ciphertext.whole_error_bound().max(least) * scale + n / 2.0).log2();
         let bits = needed(publication, error_bits).ceil().max(0.0);
+        Limits::at_most(f64::from(Flooding::MOST_BITS)).check("the bits of the noise of a share", bits)?;
         let (count, sum) = (2.0 * ciphertext.slots() as f64, bits + f64::from(parties).log2());
         // A coefficient of the noise has the variance 4^w/3 for each party.
         let deviation = |count: f64| (f64::from(parties) * count / 3.0).sqrt() * (bits - scale.log2()).exp2();

@@ -33,17 +33,13 @@ pub struct ExactDecryption {
 /// log2 of the sum of the absolute values of the coefficients of e, ε = factor·m + t·e with m centred.
 ///
 /// Coefficients of e are at most C_m·‖ε‖/t + 1/2, so that n of them are at most n·(C_m·‖ε‖/t + 1/2). Where m is a power
-/// of two, the Euclidean norm of the coefficients is at most the canonical norm, and the sum √n times that:
-/// √n·(‖ε‖/t + n/2).
+/// of two, the Euclidean norm of the coefficients of ε is at most the canonical norm, and the sum of their absolute
+/// values √n times that: √n·‖ε‖/t + n/2.
 fn error_bits(context: &Context, (t, noise): (u64, Bound)) -> f64 {
     let shape = context.params().shape();
     let (n, relative) = (shape.n() as f64, noise / Bound::of(t as f64));
-    let by_coefficient = Bound::of(n) * (Bound::of(noise::coefficient_factor(shape)) * relative + Bound::of(0.5));
-    if !context.params().m().is_power_of_two() {
-        return by_coefficient.bits();
-    }
-    let by_norm = Bound::of(n.sqrt()) * (relative + Bound::of(n / 2.0));
-    by_coefficient.bits().min(by_norm.bits())
+    let factor = if context.params().m().is_power_of_two() { n.sqrt() } else { n * noise::coefficient_factor(shape) };
+    (Bound::of(factor) * relative + Bound::of(n / 2.0)).bits()
 }
 
 /// A ciphertext at the level of shares, and their noise.

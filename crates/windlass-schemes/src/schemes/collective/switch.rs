@@ -67,6 +67,11 @@ impl ExactSwitch {
         &self.ciphertext
     }
 
+    /// The noise of each share.
+    pub fn flooding(&self) -> Flooding {
+        self.flooding
+    }
+
     /// The share of one party.
     ///
     /// Cost: that of an encryption and of a share of a decryption.
@@ -132,6 +137,11 @@ impl ApproximateSwitch {
     /// The ciphertext, which states the noise of the shares too.
     pub fn ciphertext(&self) -> &ckks::Ciphertext {
         &self.ciphertext
+    }
+
+    /// The noise of each share.
+    pub fn flooding(&self) -> Flooding {
+        self.flooding
     }
 
     /// The share of one party.
