@@ -15,7 +15,6 @@ use super::world::{Value, World};
 
 /// All parties of a key.
 pub struct Several {
-    common: Common,
     secrets: Vec<SecretShare>,
     values: Vec<ThresholdShare>,
     threshold: usize,
@@ -72,7 +71,7 @@ impl Several {
         let n = context.n();
         let sum = (0..n).map(|j| secrets.iter().map(|secret| secret.expose_parts().0[j]).sum()).collect::<Vec<i64>>();
         let secret = Arc::new(SecretKey::from_coefficients(context.rlwe(), common.key_id(), sum.into())?);
-        Ok((Self { common, secrets, values, threshold }, Made { public, keys: Arc::new(keys), secret }))
+        Ok((Self { secrets, values, threshold }, Made { public, keys: Arc::new(keys), secret }))
     }
 }
 
