@@ -75,7 +75,7 @@ def test_planned_parameters_have_room_for_decryptions() -> None:
 
 
 def test_numbers_of_ckks_keep_the_precision_that_is_stated() -> None:
-    context = wl.Context.approximate(depth=1, scale_bits=100, slots=8, parties=3)
+    context = wl.Context.approximate(depth=1, scale_bits=120, slots=8, parties=3)
     session = Session(context, context.products(), threshold=3)
     values = np.linspace(-1, 1, 8)
     x = session.encrypt(values)
@@ -207,7 +207,7 @@ def test_agreements_are_checked() -> None:
     ):
         with pytest.raises(wl.ParameterError):
             wrong()
-    with pytest.raises(wl.DTypeError, match="'Ben' needs the 64 bytes"):
+    with pytest.raises(wl.DTypeError, match='"Ben" needs the 64 bytes'):
         Agreement(context, {"Ada": ada.public, "Ben": b"short"})
     with pytest.raises(wl.NoParameters):
         wl.Context.preset("insecure_toy_refresh_1024").with_parties(2)

@@ -77,8 +77,8 @@ pub struct AgreeArgs {
     /// With --ckks: multiplicative depth.
     #[arg(long, value_name = "D", default_value_t = 1, requires = "ckks")]
     pub depth: usize,
-    /// With --ckks: log2 of the scale. A decryption by several parties loses about 70 bits of it.
-    #[arg(long, value_name = "BITS", default_value_t = 100, requires = "ckks")]
+    /// With --ckks: log2 of the scale. A decryption by several parties takes about 80 bits of it.
+    #[arg(long, value_name = "BITS", default_value_t = 120, requires = "ckks")]
     pub scale_bits: u32,
     /// With --ckks: values may grow to 2^BITS.
     #[arg(long, value_name = "BITS", default_value_t = 20, requires = "ckks")]

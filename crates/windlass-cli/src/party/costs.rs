@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use windlass::rlwe::collective::{Common, KeyName, KeyShare, KeySum, SecretShare, Stage, deal};
 use windlass::rlwe::context::os_rng;
+use windlass::schemes::collective::Holder;
 use windlass::wire::{FileContext as _, OVERHEAD, poly_len};
 use windlass_parties::{Agreement, CollectiveFamily};
 
@@ -108,8 +109,10 @@ pub fn of<F: Side>(agreement: &Agreement<F>) -> Result<(Vec<Cost>, String)> {
     let key = sum_of(&common, &public).and_then(|sum| sum.into_public_key(&common)).map_err(rlwe)?;
     let context = agreement.context();
     let ciphertext = F::encrypt(context, Arc::new(key), &[Value::Integer(0)], (1, 1.0))?.ciphertexts.swap_remove(0);
-    let (plan, seconds) = timed(|| F::plan(context, &ciphertext, (agreement.publication(), agreement.threshold())));
-    let plan = plan?;
+    let plan = F::plan(context, &ciphertext, (agreement.publication(), agreement.threshold()))?;
+    let of_all = F::plan(context, &ciphertext, (agreement.publication(), parties))?;
+    let (share, seconds) = timed(|| F::share(&of_all, &Holder::All(&secret), &mut rng));
+    share?;
     let bytes = poly_len(common.context(), &F::basis(context, &plan)) as u64 + AROUND + 64;
     all.push(Cost { name: "decryption", count: agreement.publication().decryptions as usize, bytes, seconds });
     Ok((all, F::noise(&plan).0))

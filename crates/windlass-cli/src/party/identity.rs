@@ -105,7 +105,7 @@ pub fn run(args: &IdentityArgs) -> Result<Report> {
     write_new(&args.out, &file, Access::Owner).map_err(CliError::at(&args.out))?;
     let mut report = Report::default();
     report.line(&line);
-    report.line("give this line to whoever writes the agreement, over a channel that nobody can change");
+    report.line("give this line to the party that writes the agreement, over a channel that no one else can change");
     report.field("member", line);
     report.made("identity", &args.out, file.len() as u64);
     Ok(report)

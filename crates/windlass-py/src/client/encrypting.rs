@@ -115,7 +115,11 @@ fn encrypt_all(
                     _ => unreachable!("approximate contexts take real and complex numbers"),
                 };
                 list.resize(packed, Complex64::ZERO);
-                by.complex(&list, bound)
+                // The noise of a decryption by several parties hides the rounding of doubles too, and would leave nothing.
+                match setting.rlwe().secret().parties() {
+                    1 => by.complex(&list, bound),
+                    _ => by.wide(&list.into_iter().map(WideComplex::from).collect::<Vec<_>>(), bound),
+                }
             };
             Ok(Parts::Approximate(each_part(count, one)?))
         }

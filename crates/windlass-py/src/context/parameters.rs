@@ -174,8 +174,12 @@ impl PyContext {
     ///     a circuit or layer of another CKKS context. A level is added where a step must clear
     ///     what the steps before it leave in the slots beside the entries.
     /// parties : int, optional
-    ///     For a key that so many parties hold together (:mod:`windlass.parties`). A decryption takes about 70
-    ///     bits of the numbers, so the scale should have 100 bits; it may have up to 150 then.
+    ///     For a key that so many parties hold together (:mod:`windlass.parties`). A decryption takes about 80
+    ///     bits of the numbers, so the scale should have 120 bits; it may have up to 150 then.
+    ///
+    ///     **Warning.** Products with plaintext arrays and matrices, and polynomials, keep 49 bits, since their
+    ///     constants are float64. A decryption by several parties is refused then. Sums and products of
+    ///     ciphertexts keep all bits.
     ///
     /// Raises
     /// ------

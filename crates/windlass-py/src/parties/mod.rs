@@ -32,7 +32,8 @@ fn refuse(py: Python<'_>, error: PartiesError) -> PyErr {
         PartiesError::Forged { ref from }
         | PartiesError::Unreadable { ref from }
         | PartiesError::Conflict { ref from, .. }
-        | PartiesError::Disagreement { ref from }
+        | PartiesError::Disagreement { ref from, .. }
+        | PartiesError::AnotherShare { ref from }
         | PartiesError::OtherReading { ref from } => {
             exception(py, "MessageRefused", message, |data| data.set_item("sender", from))
         }
