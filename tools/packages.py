@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -60,6 +61,26 @@ def environment(name: str, python: str = sys.executable) -> Path:
     return place / "bin" / "python"
 
 
+def runs(python: str) -> bool:
+    """Whether it starts: pyenv has a command for each version, and refuses those not chosen."""
+    return subprocess.run([python, "-V"], check=False, capture_output=True).returncode == 0
+
+
+def pythons() -> dict[str, str]:
+    """The version and the path of each Python from 3.10 on, of the search path and of pyenv."""
+    versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    folders = [*os.environ["PATH"].split(os.pathsep), *map(str, sorted(versions.glob("*/bin")))]
+    found: dict[str, str] = {}
+    for minor in range(10, 20):
+        version = f"3.{minor}"
+        for folder in folders:
+            path = shutil.which(f"python{version}", path=folder)
+            if path is not None and runs(path):
+                found[version] = path
+                break
+    return found
+
+
 def tools() -> Path:
     """The Python of an environment with what builds and checks packages."""
     python = OUT / "tools" / "bin" / "python"
@@ -104,18 +125,14 @@ def wheel() -> str:
 def installed() -> str:
     """The wheel in an empty environment of each Python that is here, from 3.10 on."""
     file = newest("*manylinux*.whl")
-    versions = []
-    for minor in range(10, 20):
-        python = shutil.which(f"python3.{minor}")
-        if python is None:
-            continue
-        own = environment(f"python3.{minor}", python)
+    found = pythons()
+    if not found:
+        raise Missing("a Python from 3.10 on, as python3.10, python3.11 and so on")
+    for version, python in found.items():
+        own = environment(f"python{version}", python)
         run(own, "-m", "pip", "install", "--quiet", file)
         run(own, "-c", PROGRAM, cwd=OUT)
-        versions.append(f"3.{minor}")
-    if not versions:
-        raise Missing("a Python from 3.10 on, as python3.10, python3.11 and so on")
-    return "Python " + ", ".join(versions)
+    return "Python " + ", ".join(found)
 
 
 def npm() -> str:

@@ -65,6 +65,17 @@ function listen(page) {
   return sent;
 }
 
+test("files of the client travel once, compressed", { skip, timeout: 60_000 }, async () => {
+  const address = `${service.url}/client/pkg/lookup/windlass_wasm_bg.wasm`;
+  const first = await fetch(address);
+  assert.equal(first.headers.get("content-encoding"), "gzip");
+  const headers = { "If-None-Match": first.headers.get("etag") };
+  const again = await fetch(address, { headers });
+  assert.deepEqual([again.status, (await again.arrayBuffer()).byteLength], [304, 0]);
+  assert.equal(again.headers.get("content-security-policy"), first.headers.get("content-security-policy"));
+  await WebAssembly.compile(await first.arrayBuffer());
+});
+
 test("visitors ask for twenty rows and for keys that are not there", { skip, timeout: 300_000 }, async () => {
   const sent = listen(page);
   for (let n = 0; n < 20; n += 1) {

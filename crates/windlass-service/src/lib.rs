@@ -27,5 +27,6 @@ pub mod shelf;
 pub mod site;
 mod stall;
 pub mod start_error;
+mod static_file;
 pub mod tokens;
 pub mod workers;

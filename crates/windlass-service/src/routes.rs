@@ -121,11 +121,11 @@ async fn page(State(service): Shared) -> Response {
 }
 
 /// A file of the client that runs on the page. A worker keeps to the policy of its own file.
-async fn client(State(service): Shared, path: Named) -> Result<Response, Problem> {
+async fn client(State(service): Shared, path: Named, headers: HeaderMap) -> Result<Response, Problem> {
     let Path(path) = path.map_err(|error| Problem::new(&Kind::NOT_FOUND, error.body_text()))?;
-    let (kind, bytes) =
-        service.site.file(&path).ok_or_else(|| Problem::new(&Kind::NOT_FOUND, format!("/client/{path}")))?;
-    Ok(with_policy(&service, with_type(kind, bytes)))
+    let answer = service.site.answer(&path, &headers);
+    let answer = answer.ok_or_else(|| Problem::new(&Kind::NOT_FOUND, format!("/client/{path}")))?;
+    Ok(with_policy(&service, answer))
 }
 
 fn with_policy(service: &Service, mut response: Response) -> Response {

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use axum::body::Bytes;
+use axum::http::HeaderMap;
+use axum::response::Response;
 
 use crate::start_error::StartError;
+use crate::static_file::StaticFile;
 
 /// The page, in one file.
 const PAGE: &str = include_str!("page.html");
@@ -46,7 +48,7 @@ const FORM_POLICY: &str = " 'self' 'wasm-unsafe-eval'; worker-src 'self'";
 /// The page, and the files that it loads.
 #[derive(Debug, Default)]
 pub struct Site {
-    files: BTreeMap<&'static str, Bytes>,
+    files: BTreeMap<&'static str, StaticFile>,
 }
 
 fn type_of(name: &str) -> &'static str {
@@ -82,9 +84,10 @@ impl Site {
     /// [`StartError::Page`] for a file that cannot be read, and for a client of another version.
     pub fn open(folder: &Path) -> Result<Self, StartError> {
         check_version(folder)?;
-        let mut files = BTreeMap::from([(FORM_SCRIPT.0, Bytes::from_static(FORM_SCRIPT.1.as_bytes()))]);
+        let script = StaticFile::new(type_of(FORM_SCRIPT.0), FORM_SCRIPT.1);
+        let mut files = BTreeMap::from([(FORM_SCRIPT.0, script)]);
         for name in CLIENT {
-            files.insert(name, Bytes::from(read(&folder.join(name))?));
+            files.insert(name, StaticFile::new(type_of(name), read(&folder.join(name))?));
         }
         Ok(Self { files })
     }
@@ -104,14 +107,15 @@ impl Site {
         format!("{POLICY}{}", if self.asks() { FORM_POLICY } else { "" })
     }
 
-    /// A file by its name, with its type.
-    pub fn file(&self, name: &str) -> Option<(&'static str, Bytes)> {
-        self.files.get_key_value(name).map(|(name, bytes)| (type_of(name), bytes.clone()))
+    /// The answer to a request for a file, if there is one of that name.
+    pub fn answer(&self, name: &str, headers: &HeaderMap) -> Option<Response> {
+        self.files.get(name).map(|file| file.answer(headers))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::header;
     use windlass::wire::sha256;
 
     use super::*;
@@ -138,7 +142,10 @@ mod tests {
     fn a_page_has_a_form_only_with_the_files_of_its_client() {
         let plain = Site::default();
         assert!(!plain.page().contains("<form") && !plain.page().contains(PLACE));
-        assert!(!plain.policy().contains("'self' 'wasm-unsafe-eval'") && plain.file("lookup.js").is_none());
+        assert!(
+            !plain.policy().contains("'self' 'wasm-unsafe-eval'")
+                && plain.answer("lookup.js", &HeaderMap::new()).is_none()
+        );
 
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("pkg/lookup")).unwrap();
@@ -148,11 +155,14 @@ mod tests {
         CLIENT.iter().for_each(|name| std::fs::write(dir.path().join(name), name).unwrap());
         let site = Site::open(dir.path()).unwrap();
         assert!(site.page().contains("<form") && site.policy().contains("'wasm-unsafe-eval'; worker-src 'self'"));
-        let (kind, bytes) = site.file("pkg/lookup/windlass_wasm_bg.wasm").unwrap();
-        assert_eq!((kind, &bytes[..]), ("application/wasm", "pkg/lookup/windlass_wasm_bg.wasm".as_bytes()));
-        assert!(site.file("form.js").is_some());
+        let answer = |name| site.answer(name, &HeaderMap::new());
+        for (name, kind) in
+            [("pkg/lookup/windlass_wasm_bg.wasm", "application/wasm"), ("form.js", "text/javascript; charset=utf-8")]
+        {
+            assert_eq!(answer(name).unwrap().headers()[header::CONTENT_TYPE], kind);
+        }
         for other in ["package.json", "storage.js", "../Cargo.toml", "", "pkg/lookup"] {
-            assert!(site.file(other).is_none(), "{other}");
+            assert!(answer(other).is_none(), "{other}");
         }
     }
 

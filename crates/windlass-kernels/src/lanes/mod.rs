@@ -39,6 +39,7 @@ mod ifma;
 mod neon;
 #[cfg(target_arch = "aarch64")]
 mod neon_u32;
+pub(crate) mod wide;
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) mod word52;
 pub(crate) mod word64;
@@ -48,7 +49,9 @@ pub(crate) mod tests;
 #[cfg(test)]
 mod u32_tests;
 
-pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", test))]
+pub(crate) use contract::ROOMY_BITS;
+pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part};
 pub(crate) use strided::{Block, Points, Strided};
 
 use crate::isa::Isa;
@@ -74,6 +77,7 @@ pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output 
 /// there is one for q. Prepared constants are the same in both.
 #[inline]
 pub(crate) fn dispatch_transform<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     let roomy = q.bits() <= ROOMY_BITS;
     match isa {
         #[cfg(target_arch = "x86_64")]

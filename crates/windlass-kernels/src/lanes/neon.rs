@@ -106,14 +106,34 @@ pub(crate) struct Neon(pub(crate) NeonToken);
 /// Eight doubles, two a register.
 type Four = [float64x2_t; QUARTERS];
 
-/// An operation on each quarter.
+/// An operation on each quarter. Written out: a loop here would stand thousands of times in an unrolled
+/// transform, and the compiler took minutes to unroll it again (`docs/design/0039`).
 macro_rules! each {
-    ($self:ident.$operation:ident($($x:ident),+)) => {{
-        let mut out = [$self.quarter(0).splat(0.0); QUARTERS];
-        for i in 0..QUARTERS {
-            out[i] = $self.quarter(i).$operation($($x[i]),+);
-        }
-        out
+    ($self:ident.$operation:ident($($x:ident),+)) => {
+        [
+            $self.quarter(0).$operation($($x[0]),+),
+            $self.quarter(1).$operation($($x[1]),+),
+            $self.quarter(2).$operation($($x[2]),+),
+            $self.quarter(3).$operation($($x[3]),+),
+        ]
+    };
+}
+
+/// An operation of each quarter on the words of all.
+macro_rules! each_of_words {
+    ($self:ident.$operation:ident($words:ident)) => {
+        [
+            $self.quarter(0).$operation($words),
+            $self.quarter(1).$operation($words),
+            $self.quarter(2).$operation($words),
+            $self.quarter(3).$operation($words),
+        ]
+    };
+    ($self:ident.$operation:ident($words:ident, $x:ident $(, $more:ident)*)) => {{
+        $self.quarter(0).$operation($words, $x[0] $(, $more)*);
+        $self.quarter(1).$operation($words, $x[1] $(, $more)*);
+        $self.quarter(2).$operation($words, $x[2] $(, $more)*);
+        $self.quarter(3).$operation($words, $x[3] $(, $more)*);
     }};
 }
 
@@ -137,34 +157,22 @@ impl FloatOps for Neon {
 
     #[inline(always)]
     fn load_bits(self, words: &[u64; LANES]) -> Four {
-        let mut out = self.splat(0.0);
-        for i in 0..QUARTERS {
-            out[i] = self.quarter(i).load_bits(words);
-        }
-        out
+        each_of_words!(self.load_bits(words))
     }
 
     #[inline(always)]
     fn store_bits(self, words: &mut [u64; LANES], x: Four) {
-        for i in 0..QUARTERS {
-            self.quarter(i).store_bits(words, x[i]);
-        }
+        each_of_words!(self.store_bits(words, x));
     }
 
     #[inline(always)]
     fn load_integers(self, words: &[u64; LANES]) -> Four {
-        let mut out = self.splat(0.0);
-        for i in 0..QUARTERS {
-            out[i] = self.quarter(i).load_integers(words);
-        }
-        out
+        each_of_words!(self.load_integers(words))
     }
 
     #[inline(always)]
     fn store_canonical(self, words: &mut [u64; LANES], x: Four, q: u64) {
-        for i in 0..QUARTERS {
-            self.quarter(i).store_canonical(words, x[i], q);
-        }
+        each_of_words!(self.store_canonical(words, x, q));
     }
 
     #[inline(always)]

@@ -1,11 +1,17 @@
 //! Integer arithmetic in plain Rust: Shoup products with 64-bit quotients.
 
 use super::contract::{Form, Kernel, LANES, Lanes, Part};
+use super::wide;
 use crate::modulus::Modulus;
 
+/// Arithmetic modulo q as fits this processor.
+pub(crate) type Portable = Integers<{ wide::BY_HALVES }>;
+
 /// Arithmetic modulo q on arrays. Internal form: integers in [0, 2^14·q), which is below 2^64.
+///
+/// `BY_HALVES`: products of words are made of halves, and quotients up to 2 too small.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable {
+pub(crate) struct Integers<const BY_HALVES: bool> {
     q: u64,
     /// ⌊2^64 / q⌋, the Shoup quotient of 1.
     one: u64,
@@ -17,7 +23,10 @@ pub(crate) struct Portable {
 
 type Words = [u64; LANES];
 
-impl Portable {
+impl<const BY_HALVES: bool> Integers<BY_HALVES> {
+    /// What [`Self::shoup`] gives is below this many times q.
+    const SHOUP: u32 = 2 + wide::shortfall(BY_HALVES);
+
     pub(crate) fn new(q: Modulus) -> Self {
         let q = q.value();
         let high = ((1u128 << 64) % q as u128) as u64;
@@ -25,20 +34,28 @@ impl Portable {
         Self { q, one: u64::MAX / q, high: (high, quotient(high, q)), offset: 64 * q }
     }
 
-    /// `x * w` in [0, 2q) for any x; `w_quotient = ⌊w·2^64/q⌋`.
+    /// `x * w` in [0, 2q) for any x; `w_quotient = ⌊w·2^64/q⌋`. A quotient that is 2 too small gives
+    /// [0, 4q).
     #[inline(always)]
     fn shoup(self, x: u64, w: u64, w_quotient: u64) -> u64 {
-        let k = ((x as u128 * w_quotient as u128) >> 64) as u64;
+        let k = wide::high::<BY_HALVES>(x, w_quotient);
         x.wrapping_mul(w).wrapping_sub(k.wrapping_mul(self.q))
     }
 
     /// The root w from its quotient w': ⌊w'·q/2^64⌋ + 1.
     #[inline(always)]
     fn expand(self, quotient: u64) -> u64 {
-        ((quotient as u128 * self.q as u128) >> 64) as u64 + 1
+        (wide::product::<BY_HALVES>(quotient, self.q) >> 64) as u64 + 1
     }
 
-    /// A double word to [0, 4q).
+    /// [0, 4q) to [0, q).
+    #[inline(always)]
+    fn canonical(self, x: u64) -> u64 {
+        let x = if BY_HALVES { x.min(x.wrapping_sub(2 * self.q)) } else { x };
+        x.min(x.wrapping_sub(self.q))
+    }
+
+    /// A double word to [0, 4q), or [0, 8q).
     #[inline(always)]
     fn fold(self, x: u128) -> u64 {
         self.shoup((x >> 64) as u64, self.high.0, self.high.1) + self.shoup(x as u64, 1, self.one)
@@ -67,7 +84,7 @@ fn zip(x: Words, y: Words, f: impl Fn(u64, u64) -> u64) -> Words {
     out
 }
 
-impl Part for Portable {
+impl<const BY_HALVES: bool> Part for Integers<BY_HALVES> {
     type Vector = Words;
     type Multiplier = (Words, Words);
     type Sum = [u128; LANES];
@@ -79,8 +96,8 @@ impl Part for Portable {
         widest: Form::ONE << 14,
         subtrahend: Form::ONE * 64,
         lifts: false,
-        reduced: Form::ONE * 2,
-        product: Form::ONE * 2 - 1,
+        reduced: Form::ONE * Self::SHOUP,
+        product: Form::ONE * Self::SHOUP - 1,
         product_divisor: u32::MAX,
     };
     const WORDS: usize = 2;
@@ -132,7 +149,7 @@ impl Part for Portable {
 
     #[inline(always)]
     fn store(self, words: &mut Words, x: Words) {
-        *words = map(self.reduce(x), |x| x.min(x.wrapping_sub(self.q)));
+        *words = map(self.reduce(x), |x| self.canonical(x));
     }
 
     #[inline(always)]
@@ -166,7 +183,7 @@ impl Part for Portable {
 
     #[inline(always)]
     fn mul_lanes(self, x: Words, y: Words) -> Words {
-        self.reduce(zip(x, y, |x, y| self.fold(x as u128 * y as u128)))
+        self.reduce(zip(x, y, |x, y| self.fold(wide::product::<BY_HALVES>(x, y))))
     }
 
     #[inline(always)]
@@ -182,7 +199,7 @@ impl Part for Portable {
     #[inline(always)]
     fn sum_add(self, mut sum: Self::Sum, x: &Words, y: &Words) -> Self::Sum {
         for i in 0..LANES {
-            sum[i] += x[i] as u128 * y[i] as u128;
+            sum[i] += wide::product::<BY_HALVES>(x[i], y[i]);
         }
         sum
     }
@@ -226,7 +243,7 @@ impl Part for Portable {
     }
 }
 
-impl Lanes for Portable {
+impl<const BY_HALVES: bool> Lanes for Integers<BY_HALVES> {
     type Part = Self;
     const PARTS: usize = 1;
 

@@ -1,7 +1,7 @@
 //! Every backend, and plain-Rust emulations of the vector ones, against the definition.
 
 use super::float::{EightFloats, Float, FloatOps};
-use super::portable::Portable;
+use super::portable::Integers;
 use super::word52::{Word52, Word52Ops};
 use super::{Form, Kernel, LANES, Lanes, ROOMY_BITS, dispatch, dispatch_transform};
 use crate::isa::Isa;
@@ -133,7 +133,8 @@ impl EightFloats for EmulatedFloat {
 /// Runs a kernel on every backend of this machine and on the emulations.
 pub(crate) fn everywhere<K: Kernel + Clone>(q: Modulus, kernel: K) -> Vec<K::Output> {
     let mut outputs = vec![
-        Portable::new(q).vectorize(kernel.clone()),
+        Integers::<false>::new(q).vectorize(kernel.clone()),
+        Integers::<true>::new(q).vectorize(kernel.clone()),
         Word52::<_>::new(EmulatedWord52, q).vectorize(kernel.clone()),
         Float::<_>::new(EmulatedFloat, q).vectorize(kernel.clone()),
     ];

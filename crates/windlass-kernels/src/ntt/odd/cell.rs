@@ -2,6 +2,7 @@
 //! backend has no vectors.
 
 use crate::lanes::portable::Portable;
+use crate::lanes::wide::{self, BY_HALVES};
 use crate::lanes::{Form, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
@@ -167,6 +168,7 @@ impl Cell for OneLane {
     #[inline(always)]
     fn store(self, words: &mut [u64; LANES], x: u64) {
         let x = self.reduce(x);
+        let x = if BY_HALVES { x.min(x.wrapping_sub(2 * self.q)) } else { x };
         words[self.lane] = x.min(x.wrapping_sub(self.q));
     }
 
@@ -190,10 +192,10 @@ impl Cell for OneLane {
         x + ((Self::FORM.subtrahend / Form::ONE) as u64 * self.q - y)
     }
 
-    // Shoup's product: in [0, 2q) for any x.
+    // Shoup's product: in [0, 2q) for any x, or [0, 4q) by halves.
     #[inline(always)]
     fn mul(self, x: u64, (w, quotient): (u64, u64)) -> u64 {
-        let k = ((x as u128 * quotient as u128) >> 64) as u64;
+        let k = wide::high::<BY_HALVES>(x, quotient);
         x.wrapping_mul(w).wrapping_sub(k.wrapping_mul(self.q))
     }
 

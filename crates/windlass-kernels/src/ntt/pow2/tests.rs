@@ -90,6 +90,7 @@ fn all_instruction_sets_give_the_same_values_and_the_rows_back() {
 fn emulated_vector_arithmetic_gives_the_same_values() {
     use crate::lanes::ROOMY_BITS;
     use crate::lanes::float::Float;
+    use crate::lanes::portable::Integers;
     use crate::lanes::tests::{EmulatedFloat, EmulatedWord52};
     use crate::lanes::word52::Word52;
     let moduli = [50, 48].map(|bits| find_primes(1 << 18, bits, 1, &[]).unwrap()[0]);
@@ -107,6 +108,9 @@ fn emulated_vector_arithmetic_gives_the_same_values() {
             };
             let word52 = Word52::<_>::new(EmulatedWord52, q);
             let float = Float::<_>::new(EmulatedFloat, q);
+            let halves = Integers::<true>::new(q);
+            let halves = there_and_back(row.clone(), &|row, forward| transform(halves, log_n, q, root, row, forward));
+            assert!(halves == (expected.clone(), row.clone()), "halves, {} bits, log n = {log_n}", q.bits());
             let words = there_and_back(row.clone(), &|row, forward| transform(word52, log_n, q, root, row, forward));
             let doubles = there_and_back(row.clone(), &|row, forward| transform(float, log_n, q, root, row, forward));
             assert!(words == (expected.clone(), row.clone()), "words, {} bits, log n = {log_n}", q.bits());
