@@ -453,7 +453,7 @@ fn circuits_refresh_without_the_parties() {
     }
 }
 
-/// Every message that may be missing, one after the other: its step and its sender are named, and the rest goes on.
+/// Every message that may be missing, one after the other: its step and its sender are named, and the rest continues.
 #[test]
 fn what_is_missing_is_named_at_each_step() {
     let context = exact(Scheme::Bgv, 3);
