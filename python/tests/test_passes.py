@@ -128,6 +128,25 @@ def test_numbers_keep_all_bits(precise: World) -> None:
     np.testing.assert_allclose(precise.decrypt(precise.encrypt([0.5]).refresh()), [0.5])
 
 
+def test_public_numbers_keep_all_bits(precise: World) -> None:
+    high, low, values = thirds(40)
+    x = precise.server.receive(precise.client.encrypt_wide(high, low))
+
+    def worst(y: wl.Ciphertext, wanted: list[Fraction]) -> Fraction:
+        found = sums(precise.client.decrypt_wide(y))
+        return max(abs(a - b) for a, b in zip(found, wanted, strict=True))
+
+    seventh = Fraction(1, 7)
+    pair = float(seventh), float(seventh - Fraction(float(seventh)))
+    least = Fraction(1, 2**60)
+    assert worst(x.add_wide(high, low), [2 * value for value in values]) < least
+    assert worst(x.multiply_wide(high, low), [value * value for value in values]) < least
+    assert worst(x.add_wide(*pair), [value + seventh for value in values]) < least
+    assert worst(x.multiply_wide(*pair), [value * seventh for value in values]) < least
+    # What the operators keep.
+    assert worst(x + pair[0], [value + seventh for value in values]) > Fraction(1, 2**58)
+
+
 def test_the_plan_of_numbers(precise: World) -> None:
     way = precise.context.bootstrapping()
     assert way == precise.server.bootstrappings[0]
@@ -145,6 +164,15 @@ def test_what_wide_numbers_refuse(precise: World, exact: World) -> None:
         client.encrypt_wide([1.5], [0.0])
     with pytest.raises(wl.ValueRangeError):
         client.encrypt_wide([0.5], [float("nan")])
+    x = precise.encrypt([0.5, 0.25])
+    with pytest.raises(wl.ShapeError, match="one shape"):
+        x.add_wide([0.5, 0.25], 0.0)
+    with pytest.raises(wl.ShapeError, match="broadcast"):
+        x.multiply_wide([0.5, 0.25, 0.0], [0.0, 0.0, 0.0])
+    with pytest.raises(wl.DTypeError, match="x \\* y"):
+        x.multiply_wide(x, 0.0)
+    with pytest.raises(wl.DTypeError, match="operators"):
+        exact.encrypt([1]).add_wide(1, 0)
     with pytest.raises(wl.ParameterError, match="real numbers"):
         exact.client.encrypt_wide([1], [0])
     with pytest.raises(wl.ParameterError, match="real numbers"):

@@ -195,7 +195,7 @@ pub struct PlanArgs {
     /// Instead of a modulus: parameters of real and complex numbers (CKKS) whose refreshes have a stated
     /// error of at most 2^-BITS, in several passes above 40 bits. --depth is then the number of products
     /// between two refreshes. It takes seconds to minutes.
-    #[arg(long, value_name = "BITS", conflicts_with_all = ["modulus", "m", "security", "bootstrap"])]
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["modulus", "m", "security", "bootstrap", "through_ckks"])]
     pub precision: Option<f64>,
     /// The minimum number of slots.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -214,6 +214,10 @@ pub struct PlanArgs {
     /// rings are searched, as `params search --plan` does.
     #[arg(long, alias = "any-depth")]
     pub bootstrap: bool,
+    /// Choose parameters whose refreshes read the error of a ciphertext by refreshes of CKKS, with --depth
+    /// products between two refreshes, and compare their price with that of --bootstrap. It takes seconds to minutes.
+    #[arg(long, conflicts_with_all = ["bootstrap", "security"])]
+    pub through_ckks: bool,
     /// Save the parameters to this file. Its name must end in .json. Commands accept the file
     /// instead of the name of a preset.
     #[arg(long, value_name = "FILE")]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshRequirements};
 use windlass::bootstrap::approximate::{RefreshPlan, RefreshRequirements};
+use windlass::bootstrap::exact_through_ckks::{Comparison, ExactRefreshPlan, ExactRefreshRequirements, Way, compare};
 use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
 
@@ -13,7 +14,7 @@ use crate::files::{claim_parameters, save_json, save_parameters};
 use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
-use crate::refresh::{exact_set, explain_passes, explain_plan};
+use crate::refresh::{exact_set, explain_exact, explain_passes, explain_plan};
 use crate::report::{Report, rounded_down};
 use crate::values::refused_parameters;
 
@@ -33,6 +34,7 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
             Ok(describe(&params))
         }
         ParamsCommand::Plan(args) => match (args.modulus, args.precision) {
+            (Some(modulus), _) if args.through_ckks => plan_through_ckks(args, modulus, quiet),
             (Some(modulus), _) => plan(args, modulus, quiet),
             (None, Some(precision)) => plan_reals(args, precision, quiet),
             (None, None) => Err(CliError::Usage("params plan: give --modulus or --precision".into())),
@@ -73,6 +75,65 @@ fn plan(args: &PlanArgs, modulus: u64, quiet: bool) -> Result<Report> {
         report.line(format!("saved to {}", path.display()));
     }
     Ok(report)
+}
+
+/// Chooses parameters whose refreshes go through CKKS, beside those of digit removal.
+fn plan_through_ckks(args: &PlanArgs, modulus: u64, quiet: bool) -> Result<Report> {
+    let spec = specification(args, modulus)?;
+    // An odd m is refused as a dimension that no refresh has.
+    let n = args.m.map(|m| if m.is_multiple_of(2) { m / 2 } else { m } as usize);
+    let requirements = ExactRefreshRequirements { prime: spec.p, exponent: spec.r, products: args.depth, n };
+    let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
+    let mut stages = Stages::new(quiet);
+    let plan = stages.run("plan", "choosing parameters", || ExactRefreshPlan::choose(&requirements))?;
+    let ring = plan.slot_ring();
+    let slots = if ring.has_slots() { ring.slots() } else { 1 };
+    if slots < args.slots {
+        let reason = format!(
+            "a refresh through CKKS modulo {modulus}: n = {} has {slots} slots, fewer than {}; ask for fewer, or for --bootstrap",
+            ring.n(),
+            args.slots
+        );
+        return Err(windlass::Error::NoParameters { reason }.into());
+    }
+    let mut report = explain_exact(&plan);
+    report.field("security_bits", rounded_down(plan.context().params().security().bits));
+    report.field("n", ring.n());
+    let choose = |tell: &(dyn Fn(&str, usize, usize) + Sync)| {
+        Context::plan_any_depth_observed(&spec, &find::told(tell))?.bootstrapping()
+    };
+    match stages.watch("compare", "planning digit removal", choose) {
+        Ok(digits) => describe_ways(&compare(&digits, &plan), &mut report),
+        Err(error) => report.line(format!("no digit removal to compare with: {error}")),
+    }
+    if let Some(path) = &args.out {
+        save_json(plan.spec().to_json(Scheme::Bgv), path)?;
+        report.line(format!("saved to {}", path.display()));
+    }
+    Ok(report)
+}
+
+/// What both ways of refreshing cost, and which one is cheaper.
+fn describe_ways(both: &Comparison, report: &mut Report) {
+    report.line("estimated prices, in butterflies:");
+    for (way, cost) in [(Way::DigitRemoval, &both.digit_removal), (Way::ThroughCkks, &both.through_ckks)] {
+        let (integers, price) = (cost.integers, cost.for_a_product());
+        let places = if cost.in_slots { "slots" } else { "coefficients" };
+        report.line(format!(
+            "  {:<14} {:.1e} a refresh, {} products of {integers} {places}: {price:.1e} for a product of one",
+            way.to_string(),
+            cost.butterflies,
+            cost.products
+        ));
+    }
+    report.field("butterflies_of_a_product", [both.digit_removal, both.through_ckks].map(|cost| cost.for_a_product()));
+    match both.cheaper() {
+        Some(way) => {
+            report.line(format!("cheaper: {way}"));
+            report.field("cheaper", way.to_string());
+        }
+        None => report.line("not comparable: one way multiplies slots, the other one polynomials"),
+    }
 }
 
 /// The most bits that are asked of a refresh in one pass.
@@ -177,4 +238,30 @@ fn specification(args: &PlanArgs, modulus: u64) -> Result<ParamSpec> {
     let (p, r) = prime_power(modulus)?;
     let security = f64::from(args.security);
     Ok(ParamSpec { p, r, slots: args.slots, m: args.m, depth: args.depth, security, ..ParamSpec::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::bootstrap::exact_through_ckks::RefreshCost;
+
+    use super::*;
+
+    /// Slots are compared by the price of a product of one; slots and coefficients are not compared.
+    #[test]
+    fn the_cheaper_way_is_named_if_both_multiply_slots() {
+        let cost = |butterflies, in_slots| RefreshCost { butterflies, products: 2, integers: 100, in_slots };
+        let told = |digit_removal, through_ckks| {
+            let mut report = Report::default();
+            describe_ways(&Comparison { digit_removal, through_ckks }, &mut report);
+            let json: serde_json::Value = serde_json::from_str(&report.text(true)).unwrap();
+            (report.text(false), json)
+        };
+        let (text, json) = told(cost(1e9, true), cost(2e9, true));
+        assert!(text.contains("cheaper: digit removal") && text.contains("5.0e6 for a product of one"), "{text}");
+        assert_eq!(json["cheaper"], "digit removal");
+        let (_, json) = told(cost(3e9, true), cost(2e9, true));
+        assert_eq!(json["cheaper"], "through CKKS");
+        let (text, json) = told(cost(1e9, true), cost(2e9, false));
+        assert!(text.contains("not comparable") && json["cheaper"].is_null(), "{text}");
+    }
 }

@@ -57,16 +57,20 @@ impl Report {
         self.field("bytes", serde_json::json!({ what: bytes }));
     }
 
-    /// Prints the text, each line of it [`printable`], or with `json` the object. A reader that has
-    /// gone away (`windlass params list | head -1`) is no error.
+    /// The text, each line of it [`printable`], or with `json` the object.
+    pub fn text(&self, json: bool) -> String {
+        match json {
+            true => format!("{}\n", Value::Object(self.object.clone())),
+            false => self.lines.iter().map(|line| printable(line) + "\n").collect(),
+        }
+    }
+
+    /// Prints [`Self::text`]. A reader that has gone away (`windlass params list | head -1`) is no error.
     ///
     /// # Errors
     /// When the text cannot be written, on a full disk for example.
     pub fn print(&self, json: bool) -> std::io::Result<()> {
-        let text = match json {
-            true => format!("{}\n", Value::Object(self.object.clone())),
-            false => self.lines.iter().map(|line| printable(line) + "\n").collect(),
-        };
+        let text = self.text(json);
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use windlass::schemes::ckks::complex;
+use windlass::schemes::ckks::{Wide, WideComplex, complex};
 use windlass::schemes::{Ciphertext, ckks};
 use windlass::{Approximate, Evaluator, Result};
 
@@ -356,4 +356,58 @@ pub fn divide(a: &PyCiphertext, number: &Bound<'_, PyAny>) -> PyResult<PyCiphert
     }
     let inverse = numpy(py)?.getattr("divide")?.call1((1.0, number))?;
     multiply(a, Operand::of(a, &inverse)?)
+}
+
+/// What is done with public numbers of more bits than float64 has.
+#[derive(Debug, Clone, Copy)]
+pub enum WideOperation {
+    Add,
+    Multiply,
+}
+
+/// `a + (high + low)` or `a·(high + low)`, entry by entry, the inner sums not rounded.
+pub fn wide(a: &PyCiphertext, [high, low]: [&Bound<'_, PyAny>; 2], operation: WideOperation) -> PyResult<PyCiphertext> {
+    let py = high.py();
+    let refused = |message: &str| plain(py, "DTypeError", message);
+    if a.setting.is_exact() {
+        return Err(refused("integers have no digits beyond float64: use the operators, as in x + 1"));
+    }
+    let numbers = match (Operand::of(a, high)?, Operand::of(a, low)?) {
+        (Operand::Number(high), Operand::Number(low)) => ([high, low], true),
+        (Operand::Array(high), Operand::Array(low)) => ([high, low], false),
+        (Operand::Encrypted(_), _) | (_, Operand::Encrypted(_)) => {
+            return Err(refused("an encrypted array keeps all its bits in x + y and x * y"));
+        }
+        _ => return Err(plain(py, "ShapeError", "high and low must have one shape")),
+    };
+    let ([high, low], same) = numbers;
+    let (server, slices) = (a.server(py)?, [high.slice()?, low.slice()?]);
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        let (ServerKind::Approximate(server), Parts::Approximate(list)) = (&*server, &*a.parts) else {
+            unreachable!("contexts are the same")
+        };
+        let one = |part: usize, ct: &ckks::Ciphertext| {
+            let [high, low] = slices.map(|slice| match chunk(a, slice, part, same, 1.0) {
+                Chunk::Complex(values) => values,
+                Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
+            });
+            let values: Vec<WideComplex> = high.into_iter().zip(low).map(|(high, low)| wide_sum(high, low)).collect();
+            match operation {
+                WideOperation::Add => server.add_wide(ct, &values),
+                WideOperation::Multiply => server.multiply_wide(ct, &values),
+            }
+        };
+        Ok(Parts::Approximate(numbered(ticker, list, one)?))
+    })?;
+    let numbers = a.numbers.joined(high.numbers()).joined(low.numbers());
+    let clean = match operation {
+        WideOperation::Add => a.clean,
+        WideOperation::Multiply => !a.spread,
+    };
+    Ok(a.result(parts, a.layout.clone(), numbers, clean).with_spread(a.spread))
+}
+
+/// `a + b` without rounding.
+pub fn wide_sum(a: Complex64, b: Complex64) -> WideComplex {
+    WideComplex { re: Wide::sum(a.re, b.re), im: Wide::sum(a.im, b.im) }
 }

@@ -9,6 +9,7 @@ mod measure;
 mod options;
 #[cfg(test)]
 mod options_tests;
+mod precise;
 mod reach;
 mod request;
 mod table;
@@ -34,6 +35,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     match args.family {
         Some(Family::Ckks) => return ckks::run(args),
         Some(Family::ExactThroughCkks) => return exact_through_ckks::run(args),
+        Some(Family::Precise) => return precise::run(args),
         None => {}
     }
     if args.digits_table {

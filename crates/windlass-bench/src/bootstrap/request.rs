@@ -57,6 +57,8 @@ pub enum Family {
     Ckks,
     /// Refreshes of integers through CKKS.
     ExactThroughCkks,
+    /// Refreshes of real and complex numbers in several passes.
+    Precise,
 }
 
 /// Arguments of `bootstrap`.
@@ -65,7 +67,8 @@ pub struct Bootstrap {
     /// Measure refreshes of CKKS: --preset is then a named set (`list` prints the names) or a JSON file
     /// with the parameters of one. Sets that refresh real vectors in pairs get a row for these, too. Or
     /// measure refreshes of integers through CKKS: --preset is then a named set, or `prices`, which
-    /// prints what both ways of refreshing integers cost for four plaintext moduli.
+    /// prints what both ways of refreshing integers cost for four plaintext moduli. Or measure refreshes of CKKS in
+    /// several passes, of a named set.
     #[arg(
         long,
         value_name = "FAMILY",

@@ -6,16 +6,16 @@
 //! ciphertexts.
 
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::ckks::{CkksContext, Complex64};
+use windlass_schemes::schemes::ckks::{CkksContext, Complex64, SlotErrors};
 
 use super::plan::{MapStage, RefreshPlan};
 use super::samples::{Errors, Samples};
-use super::spec::MapOrder;
+use super::spec::{MapOrder, RefreshSpec};
 use crate::encapsulation::InputModulus;
 
-/// Safety factor of the deviations. Measured ones are up to 1.4 times the estimate, and their largest slots are
-/// further out than those of a product of two Gaussians (design 0032, decision 18).
-const ROOM: f64 = 2.25;
+/// Safety factor of the deviations. Each step adds what the estimate says within a tenth (`stages`, with a known
+/// secret); the rest is for the largest of many slots (design 0032, decision 18).
+const ROOM: f64 = 1.5;
 
 /// The error of a refresh, in units of the message: standard deviations of a slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +45,16 @@ impl RefreshPlan {
     pub fn error(&self) -> Result<RefreshError> {
         RefreshError::of(self)
     }
+
+    /// The deviation of the argument of the sine after these maps.
+    ///
+    /// A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole. The conjugation is
+    /// one key switch more.
+    pub(super) fn argument_error(&self, mapped: Signal) -> f64 {
+        let (context, level) = (self.context(), self.relinearisation_level());
+        let switch = context.switching_deviation(level, self.spec().sine_slots()) / context.scale(level);
+        (mapped.error * std::f64::consts::SQRT_2).hypot(switch)
+    }
 }
 
 impl RefreshError {
@@ -58,6 +68,15 @@ impl RefreshError {
         self.systematic * magnitude.powi(if arcsine { 5 } else { 3 })
     }
 
+    /// What a refresh adds to a message of this size at most.
+    pub(super) fn in_slots(&self, spec: &RefreshSpec, magnitude: f64) -> SlotErrors {
+        let (deviation, systematic) = (self.deviation(), self.systematic_at(magnitude, spec.arcsine));
+        // Of all slots of the ring, those of a subring have the smallest errors.
+        let all = ((spec.n / 2) as f64 / spec.sine_slots() as f64).sqrt();
+        let whole = deviation * all + (systematic + self.rare) / SlotErrors::BOUND_FACTOR;
+        SlotErrors { deviation, most: self.rare, systematic, whole }
+    }
+
     fn of(plan: &RefreshPlan) -> Result<Self> {
         let (spec, context) = (plan.spec(), &**plan.context());
         let share = context.scale(context.base_level()) / plan.base_modulus();
@@ -69,16 +88,14 @@ impl RefreshError {
             MapOrder::BackFirst => (back(1.0), 1.0, 0.0),
         };
         let first = Signal::raised(plan, before).through(context, &plan.to_slots);
-        // A sum with the conjugate has twice the real part, whose deviation is 1/√2 of the whole.
-        let argument = first.error * std::f64::consts::SQRT_2;
+        let argument = plan.argument_error(first);
         // From the result of the sine, of both parts, to slots; a map that joins them counts both.
         let both = if spec.is_joined() { 1.0 } else { std::f64::consts::SQRT_2 };
         let gain = passed_on * both;
         let errors = Errors::of(context, spec.sine_slots(), plan.relinearisation_level());
         let samples = |argument| Samples::new(spec, errors.clone()).deviation(&plan.sine, argument);
         let (whole, inside) = (samples(argument)?, samples(0.0)?);
-        let angle = std::f64::consts::TAU * share;
-        let systematic = if spec.arcsine { 3.0 / 40.0 * angle.powi(4) } else { angle.powi(2) / 6.0 };
+        let systematic = plan.systematic_of(share) / share;
         let to_slots = (whole * whole - inside * inside).max(0.0).sqrt();
         // Of one coefficient, whole in every slot; twice, for there may be a second one.
         let per_slot = plan.base_modulus() / context.scale(context.base_level());
@@ -133,12 +150,16 @@ impl Signal {
         let norm = norm(stage);
         let constants = self.size * (terms as f64 * 2.0 * slots as f64 / 12.0).sqrt();
         let switch = context.switching_deviation(stage.level, slots);
-        // Before the constants, as many as an input goes through; after them, one for each output.
+        let rounding = context.rescaling_deviation(stage.level, slots) * context.scale(stage.level);
+        let product = (switch * switch - rounding * rounding).max(0.0).sqrt();
+        // Before the constants, as many products with keys as an input goes through; each step but the first begins
+        // with a division by P. After the constants, one key switch for each output.
         let (before, after) = (stage.plan.input_steps() as f64, stage.plan.count().extended_automorphisms as f64);
+        let divisions = (before - 1.0).max(0.0);
         let errors = [
             self.error * norm,
             constants / context.constant_scale(stage.level),
-            norm * before.max(1.0).sqrt() * switch / context.scale(stage.level),
+            norm * (before.sqrt() * product).hypot(divisions.sqrt() * rounding) / context.scale(stage.level),
             (after + 1.0).sqrt() * switch / context.scale_of(stage.level, 2),
             context.rescaling_deviation(below, slots),
         ];

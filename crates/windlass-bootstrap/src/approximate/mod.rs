@@ -55,4 +55,6 @@ pub use spec::{MapOrder, RefreshSpec};
 pub use step::RefreshStep;
 
 #[cfg(test)]
+mod stages;
+#[cfg(test)]
 mod tests;

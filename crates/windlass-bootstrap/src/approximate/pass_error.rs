@@ -63,7 +63,7 @@ pub(crate) struct PassError {
     scale: f64,
     /// What the next pass's roundings add to a coefficient of ε.
     pub rounding: f64,
-    /// E.
+    /// E: no coefficient of ε exceeds it.
     pub most: f64,
 }
 
@@ -71,7 +71,7 @@ impl PassError {
     pub fn new(ckks: &RefreshPlan, rounding: f64, most: f64) -> Result<Self> {
         let context = ckks.context();
         Ok(Self {
-            error: ckks.coefficient_error()?,
+            error: ckks.coefficient_error(most)?,
             n: (2 * ckks.spec().slots) as f64,
             scale: context.scale(context.base_level()),
             rounding,

@@ -189,13 +189,8 @@ impl Refresher {
 
     /// A result as an encryption of the message of `input`, whose slots are bounded as those of `bounded`.
     fn stated_from(&self, result: Ciphertext, input: &Ciphertext, bounded: &Ciphertext) -> Ciphertext {
-        let spec = self.plan.spec();
-        let systematic = self.error.systematic_at(bound_of(bounded), spec.arcsine);
-        // Of all slots of the ring, that of a subring has the smallest errors.
-        let whole = ((spec.n / 2) as f64 / spec.sine_slots() as f64).sqrt();
-        let random = self.error.deviation();
-        let errors = [random + systematic, random * whole + systematic];
-        result.refreshed_from(input, errors, self.error.rare).bounded_like(bounded)
+        let errors = self.error.in_slots(self.plan.spec(), bound_of(bounded));
+        result.refreshed_from(input, errors).bounded_like(bounded)
     }
 
     /// What [`Self::refresh`] refuses before any work.

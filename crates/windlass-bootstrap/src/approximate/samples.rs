@@ -1,5 +1,6 @@
 //! Runs the sine on random numbers. Every operation adds the error that it has on ciphertexts.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -37,6 +38,13 @@ impl Errors {
         }
     }
 
+    /// Of numbers without errors, beside the roundings of constants.
+    #[cfg(test)]
+    pub fn none(&self) -> Self {
+        let none = || vec![0.0; self.constants.len()];
+        Self { rescaled: none(), switched: none(), constants: self.constants.clone() }
+    }
+
     /// None but one of deviation 1 at the rescaling to one level, small enough to grow linearly.
     fn only(depth: usize, level: usize) -> Self {
         let mut rescaled = vec![0.0; depth + 1];
@@ -56,11 +64,14 @@ pub(super) struct Samples<'a> {
     rng: RefCell<ChaCha20Rng>,
 }
 
-/// Numbers after so many rescalings.
+/// Numbers in slots, as ciphertexts hold them.
 #[derive(Clone)]
 pub(super) struct Numbers {
-    values: Vec<Complex64>,
-    level: usize,
+    pub values: Vec<Complex64>,
+    /// The number of rescalings since the argument.
+    pub level: usize,
+    /// Whether they are a product that is not rescaled yet.
+    pub is_product: bool,
 }
 
 impl<'a> Samples<'a> {
@@ -121,23 +132,44 @@ impl<'a> Samples<'a> {
     fn run(&self, sine: &Sine, argument: f64) -> Result<Vec<Complex64>> {
         let exact = |(integer, message): (i64, f64)| Complex64::new((integer as f64 + message) / sine.range(), 0.0);
         let values = self.inputs().into_iter().map(|input| exact(input) + self.error(argument)).collect();
-        Ok(sine.evaluate(self, Numbers { values, level: 0 })?.values)
+        Ok(sine.evaluate(self, Numbers { values, level: 0, is_product: false })?.values)
     }
 
     fn error(&self, deviation: f64) -> Complex64 {
         gaussian(&mut self.rng.borrow_mut(), deviation)
     }
 
-    fn each(&self, a: &Numbers, level: usize, f: impl Fn(usize, Complex64) -> Complex64) -> Numbers {
-        Numbers { values: a.values.iter().enumerate().map(|(j, &x)| f(j, x)).collect(), level }
+    fn each(&self, a: &Numbers, f: impl Fn(usize, Complex64) -> Complex64) -> Numbers {
+        Numbers { values: a.values.iter().enumerate().map(|(j, &x)| f(j, x)).collect(), ..*a }
     }
 
-    fn joined(&self, a: &Numbers, b: &Numbers, f: impl Fn(Complex64, Complex64) -> Complex64) -> Numbers {
-        self.each(a, a.level.max(b.level), |j, x| f(x, b.values[j]))
-    }
-
+    /// With the rounding of a rescaling to a level.
     fn at(&self, a: &Numbers, level: usize) -> Numbers {
-        self.each(a, level, |_, x| x + self.error(self.errors.rescaled[level]))
+        let error = self.errors.rescaled[level];
+        Numbers { level, is_product: false, ..self.each(a, |_, x| x + self.error(error)) }
+    }
+
+    /// A product is rescaled before it is a factor.
+    fn factor<'n>(&self, a: &'n Numbers) -> Cow<'n, Numbers> {
+        if a.is_product { Cow::Owned(self.at(a, a.level + 1)) } else { Cow::Borrowed(a) }
+    }
+
+    /// Not a product, and lowered to a level if it is above.
+    fn factor_at<'n>(&self, a: &'n Numbers, level: usize) -> Cow<'n, Numbers> {
+        let a = self.factor(a);
+        if a.level < level { Cow::Owned(self.at(&a, level)) } else { a }
+    }
+
+    /// Two terms of a sum meet at the lower level: a product above it is rescaled, and what is then still above
+    /// is lowered, unless the other one is a product, to whose scale it is raised without an error.
+    fn joined(&self, a: &Numbers, b: &Numbers, f: impl Fn(Complex64, Complex64) -> Complex64) -> Numbers {
+        let level = a.level.max(b.level);
+        let met = |x: &Numbers| if x.is_product && x.level < level { self.at(x, x.level + 1) } else { x.clone() };
+        let (a, b) = (met(a), met(b));
+        let is_product = a.is_product || b.is_product;
+        let met = |x: Numbers| if is_product || x.level == level { x } else { self.at(&x, level) };
+        let (a, b) = (met(a), met(b));
+        Numbers { level, is_product, ..self.each(&a, |j, x| f(x, b.values[j])) }
     }
 }
 
@@ -155,26 +187,28 @@ impl RealArithmetic for Samples<'_> {
     type Value = Numbers;
 
     fn multiply(&self, a: &Numbers, b: &Numbers) -> Result<Numbers> {
-        // The factor that is above the other one is lowered.
+        let (a, b) = (self.factor(a), self.factor(b));
         let level = a.level.max(b.level);
-        let [a, b] = [a, b].map(|x| if x.level == level { x.clone() } else { self.at(x, level) });
-        let product = self.joined(&a, &b, |x, y| x * y);
-        let error = self.errors.switched[product.level];
-        Ok(self.each(&product, product.level, |_, x| x + self.error(error)))
+        let (a, b) = (self.factor_at(&a, level), self.factor_at(&b, level));
+        let error = self.errors.switched[level];
+        let product = self.each(&a, |j, x| x * b.values[j] + self.error(error));
+        Ok(Numbers { is_product: true, ..product })
     }
 
     fn square(&self, a: &Numbers) -> Result<Numbers> {
-        self.multiply(a, a)
+        let a = self.factor(a);
+        self.multiply(&a, &a)
     }
 
     fn multiply_number(&self, a: &Numbers, c: f64) -> Result<Numbers> {
+        let a = self.factor(a);
         let scale = self.errors.constants[a.level];
         let c = (c * scale).round_ties_even() / scale;
-        Ok(self.each(a, a.level, |_, x| x * c))
+        Ok(Numbers { is_product: true, ..self.each(&a, |_, x| x * c) })
     }
 
     fn combination(&self, terms: &[(&Numbers, f64)], constant: f64) -> Result<Numbers> {
-        let mut sum = self.zero(terms[0].0)?;
+        let mut sum = Numbers { is_product: true, ..self.zero(terms[0].0)? };
         for &(x, c) in terms {
             sum = self.add(sum, &self.multiply_number(x, c)?)?;
         }
@@ -182,7 +216,7 @@ impl RealArithmetic for Samples<'_> {
     }
 
     fn times(&self, a: Numbers, k: i64) -> Result<Numbers> {
-        Ok(self.each(&a, a.level, |_, x| k as f64 * x))
+        Ok(self.each(&a, |_, x| k as f64 * x))
     }
 
     fn add(&self, a: Numbers, b: &Numbers) -> Result<Numbers> {
@@ -194,20 +228,19 @@ impl RealArithmetic for Samples<'_> {
     }
 
     fn add_number(&self, a: Numbers, c: f64) -> Result<Numbers> {
-        Ok(self.each(&a, a.level, |_, x| x + c))
+        Ok(self.each(&a, |_, x| x + c))
     }
 
     fn zero(&self, a: &Numbers) -> Result<Numbers> {
-        Ok(self.each(a, a.level, |_, _| Complex64::ZERO))
+        Ok(self.each(a, |_, _| Complex64::ZERO))
     }
 
     fn rescale(&self, a: &Numbers) -> Result<Numbers> {
-        Ok(self.at(a, a.level + 1))
+        Ok(self.factor(a).into_owned())
     }
 
     fn lowered(&self, a: &Numbers, like: &Numbers, rescalings: usize) -> Result<Numbers> {
-        let level = like.level + rescalings;
-        Ok(if level == a.level { a.clone() } else { self.at(a, level) })
+        Ok(self.factor_at(a, like.level + rescalings).into_owned())
     }
 
     fn bounded(&self, a: Numbers, _: f64) -> Numbers {

@@ -51,8 +51,10 @@ fn refreshed_ciphertexts_have_the_message_and_new_levels() {
         // Coefficients of few slots are near their bound, where the systematic part counts.
         let [bits, least] = [0.0, stated.systematic].map(|part| -(stated.deviation() + part).log2());
         println!(
-            "n = {n}, {slots}: worst {worst:.1}, mean {mean:.1}, {seen:.1} of {least:.1} to {bits:.1} bits; {stated:?}"
+            "n = {n}, {slots}: worst {worst:.1} of {:.1}, mean {mean:.1}, {seen:.1} of {least:.1} to {bits:.1} bits; {stated:?}",
+            fresh.precision_bits()
         );
+        assert!(worst > fresh.precision_bits());
         assert!(worst > 20.0 && seen > least && seen < bits + 3.0);
     }
 }
@@ -174,7 +176,11 @@ fn full_size() {
         let (seen, worst, mean) = errors(&before, &decryptor.decrypt(&fresh).unwrap());
         let stated = plan.error().unwrap();
         let [bits, least] = [0.0, stated.systematic].map(|part| -(stated.deviation() + part).log2());
-        println!("worst {worst:.1}, mean {mean:.1} bits; deviation {seen:.1}, stated {least:.1} to {bits:.1}");
+        let said = fresh.precision_bits();
+        println!(
+            "worst {worst:.1} of {said:.1}, mean {mean:.1} bits; deviation {seen:.1}, stated {least:.1} to {bits:.1}"
+        );
+        assert!(worst > said && worst < said + 3.0);
         assert!(seen > least && seen < bits + 3.0);
         assert!(name != "refresh_n65536" || mean > 26.0);
     }

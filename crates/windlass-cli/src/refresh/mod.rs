@@ -15,7 +15,7 @@ mod timing;
 
 pub use approximate_setup::text_of;
 pub use args::{RefreshArgs, SchemeName, Value, value};
-pub use describe::{explain_passes, explain_plan};
+pub use describe::{explain_exact, explain_passes, explain_plan};
 pub use exact::named as exact_set;
 
 use crate::error::Result;

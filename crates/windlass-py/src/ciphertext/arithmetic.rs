@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use crate::array::PyCiphertext;
-use crate::elementwise::{self, Operand};
+use crate::elementwise::{self, Operand, WideOperation};
 use crate::natural::Whole;
 use crate::operators;
 use crate::reduce::{self, Axes};
@@ -231,6 +231,62 @@ impl PyCiphertext {
             None => refresh::plainly(py, self, progress),
             Some(values) => refresh::with_table(py, self, values, progress),
         }
+    }
+
+    /// Adds public numbers of more bits than float64 has: the sums ``high + low``, which are not rounded. CKKS
+    /// only. ``x + y`` with arrays of NumPy keeps 49 bits.
+    ///
+    /// Parameters
+    /// ----------
+    /// high, low : array_like
+    ///     Two numbers, or two arrays that broadcast to the shape.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///
+    /// Raises
+    /// ------
+    /// DTypeError
+    ///     If the context computes with integers, or an argument is encrypted.
+    /// ShapeError
+    ///     If one argument is a number and the other one an array, or one does not broadcast.
+    ///
+    /// Examples
+    /// --------
+    /// >>> from fractions import Fraction
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_precise_1024")
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> third = Fraction(1, 3)
+    /// >>> low = float(third - Fraction(float(third)))
+    /// >>> x = server.receive(client.encrypt([0.5])).add_wide(float(third), low)
+    /// >>> high, low = client.decrypt_wide(x)
+    /// >>> abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(5, 6)) < Fraction(1, 2**70)
+    /// True
+    fn add_wide(&self, high: &Bound<'_, PyAny>, low: &Bound<'_, PyAny>) -> PyResult<Self> {
+        elementwise::wide(self, [high, low], WideOperation::Add)
+    }
+
+    /// Multiplies by public numbers of more bits than float64 has, as :meth:`add_wide`. It takes one level.
+    ///
+    /// Parameters
+    /// ----------
+    /// high, low : array_like
+    ///     As of :meth:`add_wide`.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///
+    /// Raises
+    /// ------
+    /// DTypeError, ShapeError
+    ///     As of :meth:`add_wide`.
+    /// CapacityExhausted
+    ///     If there is no level for the product.
+    fn multiply_wide(&self, high: &Bound<'_, PyAny>, low: &Bound<'_, PyAny>) -> PyResult<Self> {
+        elementwise::wide(self, [high, low], WideOperation::Multiply)
     }
 
     fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {

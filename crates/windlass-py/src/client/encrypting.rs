@@ -6,13 +6,14 @@ use num_complex::Complex64;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
-use windlass::schemes::ckks::{Wide, WideComplex};
+use windlass::schemes::ckks::WideComplex;
 use windlass::schemes::{Ciphertext, Encryptor, ckks};
 use windlass::{Approximate, Plaintext, Result};
 
 use crate::array::{Parts, PyCiphertext};
 use crate::array_layout::ArrayLayout;
 use crate::either::Either;
+use crate::elementwise::wide_sum;
 use crate::error::plain;
 use crate::numbers::{Numbers, Slice, Values, layout_of, values};
 use crate::progress::Ticker;
@@ -206,16 +207,11 @@ pub fn encrypt_wide(
             ticker.check("encrypt")?;
             let (entries, start) = (layout.entries(part % chunks, packed), part / chunks * layout.length);
             let range = start + entries.start..start + entries.end;
-            let mut list: Vec<WideComplex> = range.map(|at| sum(high.complex(at), low.complex(at))).collect();
+            let mut list: Vec<WideComplex> = range.map(|at| wide_sum(high.complex(at), low.complex(at))).collect();
             list.resize(packed, WideComplex::default());
             by.wide(&list, bound)
         };
         each_part(count, one)
     })?;
     Ok(PyCiphertext::fresh(setting, Parts::Approximate(parts), layout, numbers, (false, true)))
-}
-
-/// `a + b` without rounding.
-fn sum(a: Complex64, b: Complex64) -> WideComplex {
-    WideComplex { re: Wide::sum(a.re, b.re), im: Wide::sum(a.im, b.im) }
 }

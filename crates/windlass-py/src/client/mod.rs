@@ -168,7 +168,8 @@ impl PyClient {
     ///
     ///     **Warning.** Products with plaintext arrays and matrices, sums with plaintext arrays and
     ///     polynomials keep 49 bits, since their constants are float64. No error is raised.
-    ///     ``Ciphertext.precision_bits`` says so. Sums and products of ciphertexts keep all bits.
+    ///     ``Ciphertext.precision_bits`` says so. Sums and products of ciphertexts keep all bits, and so do
+    ///     :meth:`Ciphertext.add_wide` and :meth:`Ciphertext.multiply_wide`.
     ///
     /// Raises
     /// ------

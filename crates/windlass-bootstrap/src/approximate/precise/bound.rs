@@ -1,7 +1,7 @@
 //! What each pass leaves of the error: bounds that do not depend on the message.
 
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::schemes::ckks::CkksContext;
+use windlass_schemes::schemes::ckks::{CkksContext, SlotErrors, Wide};
 
 use super::spec::PreciseRefreshSpec;
 use crate::approximate::{PassError, RefreshPlan, SlotError, TAIL, rounding};
@@ -9,9 +9,9 @@ use crate::approximate::{PassError, RefreshPlan, SlotError, TAIL, rounding};
 /// What is right of a message of absolute value 1 after a pass.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PassBits {
-    /// −log2 of the deviation of a slot.
+    /// −log2 of the deviation of a slot; 90 at most, for messages are encoded to so many bits.
     pub mean: f64,
-    /// −log2 of what no slot exceeds, except with negligible probability.
+    /// −log2 of what no slot exceeds, except with negligible probability; 90 at most.
     pub worst: f64,
 }
 
@@ -65,8 +65,9 @@ impl Bounds {
             most: 2.0 * slots / std::f64::consts::PI + 1.0,
         };
         let coefficient_rounding = rounding_of_any(refresh.n);
+        let largest = pass_scale * PRIMES + coefficient_rounding;
         let mut bounds = Self {
-            error: PassError::new(pass, coefficient_rounding, pass_scale)?,
+            error: PassError::new(pass, coefficient_rounding, largest)?,
             pass: std::sync::Arc::clone(pass),
             pass_scale,
             scale: context.scale(context.base_level()),
@@ -91,8 +92,8 @@ impl Bounds {
             let rounding = self.rounding.deviation * self.after(pass);
             let of_rounding = (TAIL * self.rounding.deviation + self.rounding.most) * self.after(pass);
             self.bits.push(PassBits {
-                mean: -(error.deviation * unit).hypot(rounding / self.scale).log2(),
-                worst: -(error.bound() * unit + of_rounding / self.scale).log2(),
+                mean: -(error.deviation * unit).hypot(rounding / self.scale).hypot(Wide::ENCODING).log2(),
+                worst: -(error.bound() * unit + of_rounding / self.scale + Wide::ENCODING).log2(),
             });
             if pass + 1 == spec.passes {
                 return Ok(());
@@ -110,7 +111,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// The largest bound on messages: what a first pass reads is at most Δ_B.
+    /// The largest bound on messages with their errors: what a first pass reads is at most Δ_B.
     pub fn most(&self) -> f64 {
         self.pass_scale * self.after(0) / self.scale * PRIMES
     }
@@ -124,9 +125,14 @@ impl Bounds {
         self.largest[pass - 1]
     }
 
-    /// What a refresh adds to a message of this bound: the deviation of a slot, and what may be in a slot at most
-    /// beside 72 of these.
-    pub fn stated(&self, bound: f64) -> (f64, f64) {
+    /// The largest coefficient that the errors of a pass are stated for.
+    #[cfg(test)]
+    pub fn covered(&self) -> f64 {
+        self.error.most / self.pass_scale
+    }
+
+    /// What a refresh adds to a message and its error that are within this bound together.
+    pub fn stated(&self, bound: f64) -> SlotErrors {
         let mut input = self.first(bound);
         let passes = self.primes.len() + 1;
         for pass in 0..passes - 1 {
@@ -135,8 +141,10 @@ impl Bounds {
         let error = self.slots(input);
         // What a last pass reads is random; what an only one reads is the message.
         let (systematic, most) = if passes == 1 { (error.systematic, 0.0) } else { (0.0, error.systematic) };
-        let deviation = (error.deviation.hypot(self.rounding.deviation) + systematic) / self.scale;
-        (deviation, (error.most + most + self.rounding.most + RATIO * bound) / self.scale)
+        let deviation = error.deviation.hypot(self.rounding.deviation) / self.scale;
+        let most = (error.most + most + self.rounding.most + RATIO * bound) / self.scale;
+        let systematic = systematic / self.scale;
+        SlotErrors { deviation, most, systematic, whole: deviation + (most + systematic) / TAIL }
     }
 
     /// What the first pass reads of a message of this bound.

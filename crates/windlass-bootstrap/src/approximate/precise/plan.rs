@@ -75,7 +75,7 @@ impl PreciseRefreshPlan {
         self.bounds.bits()
     }
 
-    /// The largest bound on the values of a ciphertext that a refresh takes.
+    /// The largest bound on the values of a ciphertext, with the bound on their errors, that a refresh takes.
     pub fn most(&self) -> f64 {
         self.bounds.most()
     }
@@ -91,10 +91,11 @@ impl PreciseRefreshPlan {
         ct.headroom_bits()
     }
 
-    /// Whether a refresh accepts a ciphertext of its context: its levels and the bound on its values.
+    /// Whether a refresh accepts a ciphertext of its context: its levels and the bound on its values with their
+    /// errors.
     #[doc(hidden)]
     pub fn accepts(&self, ct: &Ciphertext) -> bool {
-        self.headroom_bits(ct) >= 0.0 && bound_of(ct) <= self.most()
+        self.headroom_bits(ct) >= 0.0 && read_of(ct) <= self.most()
     }
 
     pub(super) fn bounds(&self) -> &Bounds {
@@ -107,7 +108,7 @@ impl PreciseRefreshPlan {
     }
 }
 
-/// The bound on all slots of a ciphertext: those beside the entries too.
-pub(super) fn bound_of(ct: &Ciphertext) -> f64 {
-    ct.magnitude().max(ct.rest_magnitude())
+/// What no slot of the ring exceeds, the message and its error together: a first pass reads both.
+pub(super) fn read_of(ct: &Ciphertext) -> f64 {
+    ct.magnitude().max(ct.rest_magnitude()) + ct.whole_error_bound()
 }

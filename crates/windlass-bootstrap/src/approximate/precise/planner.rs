@@ -12,7 +12,7 @@ pub struct PreciseRefreshRequirements {
     /// The minimum number of slots of a ciphertext. The plan is for all slots of its ring.
     pub slots: usize,
     /// The stated deviation of a slot is at most 2^−precision_bits, for numbers of absolute value 1. A pass gives 27
-    /// bits at most. If two passes just miss what is asked for, three are planned, which take half as long again.
+    /// bits at most.
     pub precision_bits: f64,
     /// Products in sequence between two refreshes.
     pub depth: usize,
@@ -27,6 +27,9 @@ impl Default for PreciseRefreshRequirements {
 
 /// The ring dimensions that are tried, in this order.
 const DIMENSIONS: [usize; 2] = [1 << 15, 1 << 16];
+
+/// So many bits a finer sine may add.
+const JUST: f64 = 2.5;
 
 /// The most bits that are asked for: [`windlass_schemes::schemes::ckks::Wide`] numbers are encoded to 90.
 const MOST_BITS: f64 = 85.0;
@@ -49,7 +52,7 @@ impl PreciseRefreshPlan {
         let whole = slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
         let mut lack = format!("{slots} slots do not fit into any ring of the security tables");
         for n in DIMENSIONS.into_iter().filter(|&n| whole <= n / 2) {
-            match (Candidates { n, precision_bits, depth }).plan()? {
+            match (Candidates { n, precision_bits, depth, assurance: Assurance::Secure }).plan()? {
                 Ok(plan) => return Ok(plan),
                 Err(reason) => lack = reason,
             }
@@ -64,6 +67,7 @@ struct Candidates {
     n: usize,
     precision_bits: f64,
     depth: usize,
+    assurance: Assurance,
 }
 
 impl Candidates {
@@ -82,22 +86,27 @@ impl Candidates {
     }
 
     /// A plan with such passes, whose scale has few bits more than the precision needs: products drop as many
-    /// bits as the scale has. Or what it lacks.
+    /// bits as the scale has. If it just misses the precision, one with all bits of the scale, then those with a finer
+    /// sine: a pass more would take longer. Or what it lacks.
     fn of_passes(&self, passes: (usize, u32)) -> Result<std::result::Result<PreciseRefreshPlan, String>> {
-        let spec = PreciseRefreshSpec::new(self.n, passes, self.depth, Assurance::Secure)?;
-        let most = spec.scale_bits - spec.refresh.scale_bits;
         let spare = (self.expected(passes) - 1.0 - self.precision_bits).max(0.0) as u32;
         let mut lack = String::new();
-        for less in [spare.min(most), spare.saturating_sub(2).min(most)] {
-            let spec = PreciseRefreshSpec { scale_bits: spec.scale_bits - less, ..spec.clone() };
-            match PreciseRefreshPlan::of_shape(&spec) {
+        for (less, finer) in [(spare, 0), (spare.saturating_sub(2), 0), (0, 1), (0, 2)] {
+            let spec = PreciseRefreshSpec::with_finer_sine(self.n, passes, self.depth, self.assurance.clone(), finer)?;
+            let less = less.min(spec.scale_bits - spec.refresh.scale_bits);
+            let spec = PreciseRefreshSpec { scale_bits: spec.scale_bits - less, ..spec };
+            let missing = match PreciseRefreshPlan::of_shape(&spec) {
                 Ok(plan) if plan.precision_bits() >= self.precision_bits => return Ok(Ok(plan)),
                 Ok(plan) => {
                     let (stated, (count, bits)) = (plan.precision_bits(), passes);
                     lack = format!("n = {}: {count} passes of {bits} bits state {stated:.1} bits", self.n);
+                    self.precision_bits - stated
                 }
                 Err(Error::NoParameters { reason }) => return Ok(Err(reason)),
                 Err(error) => return Err(error),
+            };
+            if missing > JUST {
+                break;
             }
         }
         Ok(Err(lack))
@@ -114,5 +123,25 @@ impl Candidates {
     /// larger than that of a coefficient. Scales have a bit less for numbers of absolute value 1.
     fn expected(&self, (passes, pass_bits): (usize, u32)) -> f64 {
         passes as f64 * f64::from(pass_bits) + 6.0 - (self.n as f64).log2() / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where passes of the most bits just miss what is asked for, their sine becomes finer before there is another pass.
+    #[test]
+    fn passes_that_just_miss_a_precision_get_a_finer_sine() {
+        let (n, depth) = (512, 1);
+        let assurance = Assurance::Insecure { name: "insecure_precise".into() };
+        let most = (2, *PASS_BITS.end());
+        let plain = PreciseRefreshSpec::new(n, most, depth, assurance.clone()).unwrap();
+        let plain = PreciseRefreshPlan::of_shape(&plain).unwrap().precision_bits();
+        let candidates = Candidates { n, precision_bits: plain + 0.2, depth, assurance };
+        let plan = candidates.plan().unwrap().unwrap();
+        println!("{plain:.2} bits, then {:.2}", plan.precision_bits());
+        assert_eq!(plan.spec().passes, 2);
+        assert!(plan.precision_bits() >= plain + 0.2);
     }
 }

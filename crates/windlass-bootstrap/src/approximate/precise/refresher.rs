@@ -11,7 +11,7 @@ use windlass_schemes::error::{BootstrapError, Error, Result};
 use windlass_schemes::schemes::Refresh;
 use windlass_schemes::schemes::ckks::{Ciphertext, Engine, Stated};
 
-use super::plan::{PreciseRefreshPlan, bound_of};
+use super::plan::{PreciseRefreshPlan, read_of};
 use crate::approximate::{RefreshKeys, RefreshStep, Refresher, Rounds};
 use crate::progress::Progress;
 
@@ -81,21 +81,21 @@ impl PreciseRefresher {
         for pass in 1..=self.plan.spec().passes {
             y = Some(self.pass(pass, &x, y.as_ref(), observe)?);
         }
-        let (deviation, most) = self.plan.bounds().stated(bound_of(ct));
-        Ok(y.expect("there is a pass at least").refreshed_from(&x, [deviation; 2], most))
+        let errors = self.plan.bounds().stated(read_of(&x));
+        Ok(y.expect("there is a pass at least").refreshed_from(&x, errors))
     }
 
     /// What [`Self::refresh`] refuses before any work.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`], [`Error::OtherKeyPair`]; [`BootstrapError::BoundTooLarge`] if the bound on the values exceeds
-    /// [`PreciseRefreshPlan::most`]; [`Error::LevelsExhausted`] for a product at the lowest level that was
+    /// [`Error::ContextMismatch`], [`Error::OtherKeyPair`]; [`BootstrapError::BoundTooLarge`] if the bound on the values and that on
+    /// their errors together exceed [`PreciseRefreshPlan::most`]; [`Error::LevelsExhausted`] for a product at the lowest level that was
     /// not rescaled.
     pub fn check(&self, ct: &Ciphertext) -> Result<()> {
         // Of another context, or with no level for its own rescaling.
         self.engine.rescaled_level(ct)?;
         check_same_keys("refresh", self.engine.keys().key_id().unwrap_or(ct.key_id()), ct.key_id())?;
-        let (bound, most) = (bound_of(ct), self.plan.most());
+        let (bound, most) = (read_of(ct), self.plan.most());
         match bound <= most {
             true => Ok(()),
             false => Err(BootstrapError::BoundTooLarge { bound, most }.into()),
@@ -145,7 +145,7 @@ impl PreciseRefresher {
         if let Some(y) = y {
             sum.iter_mut().zip(y.parts()).for_each(|(sum, part)| sum.add_assign(part));
         }
-        let stated = Stated { slots: plan.spec().refresh.slots, magnitude: bound_of(x), deviation: 0.0 };
+        let stated = Stated { slots: plan.spec().refresh.slots, magnitude: read_of(x), deviation: 0.0 };
         self.engine.assembled(x.key_id(), sum, stated)
     }
 

@@ -49,7 +49,21 @@ impl PreciseRefreshSpec {
     ///
     /// # Errors
     /// [`windlass_schemes::Error::OutOfRange`] for numbers that no refresh has.
-    pub fn new(n: usize, (passes, pass_bits): (usize, u32), depth: usize, assurance: Assurance) -> Result<Self> {
+    pub fn new(n: usize, passes: (usize, u32), depth: usize, assurance: Assurance) -> Result<Self> {
+        Self::with_finer_sine(n, passes, depth, assurance, 0)
+    }
+
+    /// As [`Self::new`] with a sine that is exact to some bits more.
+    ///
+    /// # Errors
+    /// As there.
+    pub(super) fn with_finer_sine(
+        n: usize,
+        (passes, pass_bits): (usize, u32),
+        depth: usize,
+        assurance: Assurance,
+        finer: u32,
+    ) -> Result<Self> {
         let dimension = Limits::between(1 << 4, 1 << 17).with("a power of two");
         dimension.check("the ring dimension", n)?;
         if !n.is_power_of_two() {
@@ -61,7 +75,7 @@ impl PreciseRefreshSpec {
             n,
             scale_bits,
             gap_bits: GAP_BITS,
-            gained: f64::from(pass_bits),
+            gained: f64::from(pass_bits + finer),
             larger_constants: 0.0,
             assurance,
         };

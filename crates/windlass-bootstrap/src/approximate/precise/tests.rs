@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass_rlwe::{Assurance, EvaluationKeys, SecretKey};
 use windlass_schemes::error::{BootstrapError, Error};
-use windlass_schemes::schemes::ckks::{Ciphertext, Decryptor, Engine, Wide, WideComplex};
+use windlass_schemes::schemes::ckks::{Ciphertext, Decryptor, Engine, Stated, Wide, WideComplex};
 
 use super::*;
 
@@ -200,6 +200,32 @@ fn ciphertexts_and_keys_that_do_not_fit_are_refused_before_any_work() {
     assert!(is_named, "{error}");
     let error = PreciseRefresher::new(&parties.plan, &others.engine, keys).err().expect("another context");
     assert!(matches!(error, Error::Bootstrap(BootstrapError::WrongContext { .. })), "{error}");
+}
+
+/// A first pass reads the error of the message too: together they have to fit.
+#[test]
+fn errors_that_do_not_fit_beside_their_message_are_refused() {
+    let mut parties = Parties::new(&toy(1 << 7, (2, 26), 1), 6);
+    let values = parties.values(1 << 6);
+    let base = parties.plan.context().base_level();
+    let ct = parties.encrypt(&values, base);
+    let stated = |deviation| Stated { slots: 1 << 6, magnitude: parties.plan.most() - 0.5, deviation };
+    let near = ct.clone().restated(stated(0.4 / 72.0));
+    assert!(parties.plan.accepts(&near) && parties.refresher.check(&near).is_ok());
+    let far = ct.restated(stated(0.6 / 72.0));
+    assert!(!parties.plan.accepts(&far));
+    let error = parties.refresher.refresh(&far).unwrap_err();
+    assert!(matches!(error, Error::Bootstrap(BootstrapError::BoundTooLarge { .. })), "{error}");
+}
+
+/// Messages are encoded to 90 bits, so no pass states more; and the errors of a pass are stated for all that it reads.
+#[test]
+fn passes_state_no_more_bits_than_messages_have() {
+    let plan = PreciseRefreshPlan::of_shape(&toy(1 << 7, (4, 28), 0)).unwrap();
+    println!("{:.1?}", plan.bits());
+    assert!(plan.bits().iter().all(|bits| bits.mean <= 90.0 && bits.worst <= 90.0));
+    assert!(plan.bits()[3].mean > 85.0);
+    assert!((1..=4).all(|pass| plan.bounds().largest(pass) <= plan.bounds().covered()));
 }
 
 /// Wherever it stops before its end, the last step of a first pass included.

@@ -187,13 +187,25 @@ impl Sorting {
 
     /// The entries in descending order. The result states its distance from the true one.
     ///
+    /// An engine that refreshes does so before a stage for which levels are missing. The results of stages exceed the
+    /// interval by as much as they may be off: the interval must leave room for that below the largest value that is
+    /// refreshed, which is 1 for most sets.
+    ///
     /// # Errors
     /// As [`Self::apply_stage`]; [`Error::LevelsExhausted`] with the depth of all stages, before any
-    /// work. With fewer levels, run the stages one by one and refresh between them.
+    /// work, unless the engine refreshes and a stage fits between two refreshes; those of refreshes.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
         self.check(x)?;
-        self.check_levels(x, self.depth())?;
-        (0..self.stages.len()).try_fold(x.clone(), |x, stage| self.apply_stage(engine, stage, &x))
+        let fits = self.check_levels(x, self.depth());
+        let refreshes = fits.is_err() && engine.refreshes_for(self.stage_depth());
+        if !refreshes {
+            fits?;
+        }
+        let plain = engine.plain();
+        (0..self.stages.len()).try_fold(x.clone(), |x, stage| match refreshes {
+            true => self.apply_stage(&plain, stage, &*engine.ready_for(&x, self.stage_depth())?),
+            false => self.apply_stage(engine, stage, &x),
+        })
     }
 
     /// The stage with this number of the vector that the stages before it give. After the last one,

@@ -47,10 +47,19 @@ impl Embedding {
 
     /// The 2s real coefficients whose slots are the given ones. Cost: s/2·log2(s) complex products.
     pub(crate) fn to_coefficients(&self, slots: &[Complex64]) -> Vec<f64> {
-        let mut values = slots.to_vec();
-        split_up(&mut values, &self.powers, |exponent, length| self.root(exponent, length));
+        self.taken_apart(&mut slots.to_vec())
+    }
+
+    /// The coefficients of slots, which may be a secret of the client: they are overwritten with zeros.
+    fn taken_apart(&self, values: &mut [Complex64]) -> Vec<f64> {
+        split_up(values, &self.powers, |exponent, length| self.root(exponent, length));
         let share = 1.0 / values.len() as f64;
-        values.iter().map(|z| z.re * share).chain(values.iter().map(|z| z.im * share)).collect()
+        let coefficients = values.iter().map(|z| z.re * share).chain(values.iter().map(|z| z.im * share)).collect();
+        for value in values {
+            value.re.zeroize();
+            value.im.zeroize();
+        }
+        coefficients
     }
 
     /// The s slots of 2s real coefficients.
@@ -188,6 +197,14 @@ mod tests {
                 power = power * 5 % (4 * count as u64);
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_left_of_slots_that_were_taken_apart() {
+        let (embedding, mut slots) = (Embedding::new(64), sample(16));
+        let expected = embedding.to_coefficients(&slots);
+        assert_eq!(embedding.taken_apart(&mut slots), expected);
+        assert!(slots.iter().all(|z| *z == Complex64::new(0.0, 0.0)));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use windlass_rlwe::KeyId;
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
-use super::error_model::ErrorModel;
 use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
+use super::slot_errors::SlotErrors;
 use crate::error::Result;
 
 /// What a refresh knows of a ciphertext by its own analysis.
@@ -53,17 +53,15 @@ impl Ciphertext {
         self
     }
 
-    /// The same polynomials as another encryption of the message of `like`: with these deviations
-    /// more in its own slots and in those of the whole ring, and with what may be in a slot beside
-    /// them at most.
+    /// The same polynomials as another encryption of the message of `like`, with these errors more.
     #[doc(hidden)]
-    pub fn refreshed_from(mut self, like: &Self, [own, whole]: [f64; 2], most: f64) -> Self {
+    pub fn refreshed_from(mut self, like: &Self, errors: SlotErrors) -> Self {
         self.info = Info { degree: self.info.degree, ..like.info.clone() };
-        self.info.own.add_certain(own);
-        self.info.own.add_most(most);
-        let whole = whole + most / ErrorModel::BOUND_FACTOR;
-        self.info.deviation += whole;
-        self.info.uneven += whole;
+        self.info.own.add_certain(errors.deviation);
+        self.info.own.add_most(errors.most);
+        self.info.own.add_systematic(errors.systematic);
+        self.info.deviation += errors.whole;
+        self.info.uneven += errors.whole;
         self
     }
 

@@ -58,6 +58,21 @@ impl Engine {
         }
     }
 
+    /// Whether the engine refreshes, and a refreshed ciphertext has room for so many products in sequence.
+    #[doc(hidden)]
+    pub fn refreshes_for(&self, products: usize) -> bool {
+        AutoRefresh::refresher(self).is_some() && products <= self.reach()
+    }
+
+    /// A ciphertext with room for so many products in sequence: as it is, or refreshed.
+    ///
+    /// # Errors
+    /// Those of the refresh; [`Error::ContextMismatch`].
+    #[doc(hidden)]
+    pub fn ready_for<'a>(&self, ct: &'a Ciphertext, products: usize) -> Result<Cow<'a, Ciphertext>> {
+        self.with_depth(ct, products)
+    }
+
     /// A ciphertext at a level or above. One below is refreshed, if the engine refreshes.
     ///
     /// # Errors

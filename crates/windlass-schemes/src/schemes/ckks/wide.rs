@@ -5,6 +5,7 @@
 //! branches and call no library. Quotients and roots use the processor's division and square root, whose time may
 //! depend on operands. `round` and `norm` call the library of the platform.
 
+use super::embedding::WIDE_ROUNDING;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use num_complex::Complex64;
@@ -61,6 +62,9 @@ impl Wide {
     pub const ZERO: Self = Self { high: 0.0, low: 0.0 };
     /// 1.
     pub const ONE: Self = Self { high: 1.0, low: 0.0 };
+    /// The error of encoding and decoding, relative to the largest slot: 2^−90.
+    #[doc(hidden)]
+    pub const ENCODING: f64 = WIDE_ROUNDING;
 
     /// `a + b`, exactly, unless it overflows.
     pub fn sum(a: f64, b: f64) -> Self {

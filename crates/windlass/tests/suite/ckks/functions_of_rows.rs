@@ -2,6 +2,7 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
+use windlass::bootstrap::approximate::RefreshSpec;
 use windlass::circuits::{MatrixProduct, PlanSpec, Row};
 use windlass::schemes::ckks::complex;
 use windlass::{Approximate, Context, Depth, Error, NeedsKeys};
@@ -133,6 +134,30 @@ fn rows_that_do_not_fit_are_refused_before_any_work() {
     }
     assert_eq!(Depth::of::<Approximate>(&[&sort, &softmax]).products(), sort.depth() + softmax.depth());
     assert!(softmax.explain().contains("inverse of the sum") && sort.explain().contains("stages"));
+}
+
+/// A sort that is deeper than a refresh reaches is refreshed between its stages.
+#[test]
+fn a_deep_sort_is_refreshed_between_its_stages() {
+    let set = RefreshSpec::preset("insecure_toy_refresh_1024_slots16").unwrap();
+    let context = Context::refreshing(&set).unwrap();
+    let sort = context.functions().sorting(4, (-0.75, 0.75), 3.0).unwrap();
+    assert!(sort.stage_depth() <= set.depth && sort.depth() > set.depth, "{}", sort.explain());
+    let plan = context.refresh().unwrap();
+    let (client, server) = context.generate_keys_from_seed([&sort as &dyn NeedsKeys, &plan], 8).unwrap();
+    let x = [0.1, -0.7, 0.6, -0.25];
+    let encrypted = client.encrypt(&x).unwrap().with_magnitude(0.75);
+    let sorted = server.apply(&sort, &encrypted).unwrap();
+    let decrypted = client.decrypt(&sorted).unwrap();
+    let bound = sorted.error_bound();
+    for ((found, computed), wanted) in decrypted.iter().zip(sort.value(&x)).zip([0.6, 0.1, -0.25, -0.7]) {
+        assert!((found - computed).abs() < 1e-3, "{found} instead of {computed}");
+        assert!((found - wanted).abs() <= bound, "{found} instead of {wanted}, bound {bound}");
+    }
+    // No refresh takes what exceeds 1 after a stage: the depth is told.
+    let wide = context.functions().sorting(4, (-1.0, 1.0), 3.0).unwrap();
+    let error = server.apply(&wide, &client.encrypt(&x).unwrap()).unwrap_err();
+    assert!(matches!(error, Error::LevelsExhausted { needed, .. } if needed == wide.depth()), "{error}");
 }
 
 /// Rows in ciphertexts with more slots than the next power of two.

@@ -17,7 +17,9 @@ use crate::wire::common::{any_key, decode, golden, label, reject_damage, through
 fn spec(slots: usize) -> RefreshSpec {
     let toy = RefreshSpec::preset("insecure_toy_refresh_1024").unwrap();
     let (to_slots, to_coefficients) = (vec![2, slots.ilog2() as usize - 2], vec![slots.ilog2() as usize]);
-    RefreshSpec { n: 32, slots, to_slots, to_coefficients, ephemeral_weight: 8, ..toy }
+    // Written out, for golden files are of these levels.
+    let sine_scale_bits = vec![55, 58, 56, 54, 52, 52, 51, 50, 50, 50, 50];
+    RefreshSpec { n: 32, slots, sine_scale_bits, to_slots, to_coefficients, ephemeral_weight: 8, ..toy }
 }
 
 fn context() -> Context<Approximate> {
@@ -164,7 +166,8 @@ fn dense() -> Context<Approximate> {
     Context::refreshing(&spec).unwrap()
 }
 
-/// A refreshed ciphertext states as much in a file as before: its rare errors are apart from the others.
+/// A refreshed ciphertext states the same bound in a file as before: its rare errors are apart from the others. Its
+/// systematic error counts as a deviation there, so that fewer bits are expected.
 #[test]
 fn refreshed_ciphertexts_state_the_same_in_files() {
     let context = dense();
@@ -178,7 +181,8 @@ fn refreshed_ciphertexts_state_the_same_in_files() {
         assert_eq!(whole[1], flags);
         let back = through_bytes(context.files(), &stored).into_ciphertext();
         let [now, then] = [&back, sent].map(|ct| [ct.precision_bits(), ct.error_bound().log2()]);
-        assert!((now[0] - then[0]).abs() < 0.1 && (now[1] - then[1]).abs() < 0.1, "{now:?} {then:?}");
+        assert!(now[0] < then[0] + 0.1 && now[0] > then[0] - 2.0, "{now:?} {then:?}");
+        assert!((now[1] - then[1]).abs() < 0.1, "{now:?} {then:?}");
         assert_eq!(to_payload(context.files(), &ApproximateCiphertextV1::new(back)), whole);
         // Behind the two figures of the own slots.
         let [fresh, rest] = [32, 40].map(|at| f64::from_le_bytes(whole[at..at + 8].try_into().unwrap()));
