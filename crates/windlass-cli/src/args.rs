@@ -47,6 +47,8 @@ pub enum Command {
     Serve(crate::beside::Passed),
     /// Ask a service for rows of its table (runs windlass-ask).
     Ask(crate::beside::Passed),
+    /// A mailbox over HTTP for the messages of several parties, and its client (runs windlass-mailbox).
+    Mailbox(crate::beside::Passed),
     /// Score every row of a table under encryption with a logistic model, and compare the scores
     /// with those in the clear.
     Score(crate::score::ScoreArgs),
@@ -74,7 +76,7 @@ impl Command {
         use crate::tables::TableCommand;
         match self {
             Self::Key(_) => true,
-            Self::Decrypt(_) | Self::Serve(_) | Self::Ask(_) | Self::Removed(_) => false,
+            Self::Decrypt(_) | Self::Serve(_) | Self::Ask(_) | Self::Mailbox(_) | Self::Removed(_) => false,
             Self::Lookup(args) => args.out.is_some(),
             Self::Params(ParamsCommand::Plan(args)) => args.out.is_some(),
             Self::Params(ParamsCommand::Search(args)) => args.out.is_some(),

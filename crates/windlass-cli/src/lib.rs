@@ -48,6 +48,10 @@ pub fn main() -> ExitCode {
     // Before anything is set up for commands of this program's own.
     let ended = match &cli.command {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
+        Command::Mailbox(passed) => {
+            let json = cli.json.then(|| "--json".to_owned()).into_iter().collect::<Vec<_>>();
+            beside::run("windlass-mailbox", passed, &json)
+        }
         // It would find what the standard library opened in place of what is closed.
         Command::Ask(passed) => {
             let json = cli.json.then(|| "--json".to_owned()).into_iter().collect::<Vec<_>>();
@@ -173,7 +177,9 @@ fn run_command(cli: &Cli) -> Result<Report> {
         Command::Decrypt(args) => earlier::decrypt(args, cli.json),
         Command::Removed(command) => Err(command.refusal()),
         Command::Params(command) => parameters::run(command, cli.json),
-        Command::Serve(_) | Command::Ask(_) => Err(CliError::Usage("serve and ask are separate programs".into())),
+        Command::Serve(_) | Command::Ask(_) | Command::Mailbox(_) => {
+            Err(CliError::Usage("serve, ask and mailbox are separate programs".into()))
+        }
         Command::Table(command) => tables::run(command, cli.json),
         Command::Key(command) => key::run(command),
         Command::Score(args) => score::run(args, cli.json),

@@ -11,7 +11,7 @@
 //! uniform except for their sum. The derivation is in `docs/math/parties.md`.
 
 use sha2::{Digest, Sha256};
-use windlass_ring::{Basis, Eval, Poly, sample};
+use windlass_ring::{Eval, Poly, sample};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::agreement::Agreement;
@@ -51,9 +51,9 @@ fn seed<F: CollectiveFamily>(
     Ok(Zeroizing::new(hash.finalize().into()))
 }
 
-/// Adds its mask to the share of a member.
+/// Adds masks to the polynomials of a member's share.
 ///
-/// Cost: a uniform polynomial for each other member that takes part.
+/// Cost: for each polynomial, a uniform one for each other member that takes part.
 ///
 /// # Errors
 /// [`crate::PartiesError::Text`] for an identity that agrees on no secret.
@@ -61,18 +61,19 @@ pub(crate) fn mask<F: CollectiveFamily>(
     agreement: &Agreement<F>,
     identity: &Identity,
     masked: &Masked<'_>,
-    share: &mut Poly<Eval>,
+    share: &mut [Poly<Eval>],
 ) -> Result<()> {
-    let basis: Basis = share.basis().clone();
     for &other in masked.members.iter().filter(|&&other| other != masked.number) {
         let seed = seed(agreement, identity, masked, other)?;
-        let mut poly = sample::uniform(share.ring(), &basis, &seed, 0);
-        if masked.number < other {
-            share.add_assign(&poly);
-        } else {
-            share.sub_assign(&poly);
+        for (part, stream) in share.iter_mut().zip(0..) {
+            let mut poly = sample::uniform(part.ring(), part.basis(), &seed, stream);
+            if masked.number < other {
+                part.add_assign(&poly);
+            } else {
+                part.sub_assign(&poly);
+            }
+            poly.zeroize();
         }
-        poly.zeroize();
     }
     Ok(())
 }
@@ -163,7 +164,7 @@ mod tests {
         // What Ben knows, who shares the mask with Ada.
         let mut bare = masked.clone();
         let by_ben = Masked { step: Step::Decryption, number: 2, members: &[1, 2], about: &about };
-        mask(&agreement, &session.identities[1], &by_ben, &mut bare).unwrap();
+        mask(&agreement, &session.identities[1], &by_ben, std::slice::from_mut(&mut bare)).unwrap();
         assert_eq!(found(&bare), 1.0, "the attack, on a share without a mask");
         let guessed = found(&masked);
         assert!(guessed < 0.6, "{guessed} of the coefficients");
@@ -177,7 +178,8 @@ mod tests {
         let of = |step, number: u32, members: &[u32], about: &[u8]| {
             let mut poly = Poly::<Eval>::zero(ring, &basis);
             let masked = Masked { step, number, members, about };
-            mask(agreement, &session.identities[number as usize - 1], &masked, &mut poly).unwrap();
+            mask(agreement, &session.identities[number as usize - 1], &masked, std::slice::from_mut(&mut poly))
+                .unwrap();
             poly
         };
         let digest = |poly: &Poly<Eval>| {
@@ -186,7 +188,11 @@ mod tests {
             hash.finalize()
         };
         let all = [1, 2, 3];
+        let mut two = vec![Poly::<Eval>::zero(ring, &basis); 2];
+        let masked = Masked { step: Step::Decryption, number: 1, members: &all, about: b"a" };
+        mask(agreement, &session.identities[0], &masked, &mut two).unwrap();
         let mut sum = of(Step::Decryption, 1, &all, b"a");
+        assert!(two[0].row(0) == sum.row(0) && two[1].row(0) != sum.row(0), "each polynomial has its own");
         let mut seen = vec![digest(&sum)];
         for number in 2..=3 {
             let one = of(Step::Decryption, number, &all, b"a");

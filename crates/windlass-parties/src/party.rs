@@ -251,7 +251,7 @@ impl<F: CollectiveFamily> Party<F> {
             let plan = F::plan(agreement.context(), ciphertext, (agreement.planned(), agreement.threshold()))?;
             let mut share = F::share(&plan, holder, &mut os_rng()?)?;
             let mut body = header(agreement, ciphertext, members, (share.basis(), F::noise_bits(&plan)))?;
-            party.mask(Step::Decryption, members, &body, &mut share)?;
+            party.mask(Step::Decryption, members, &body, std::slice::from_mut(&mut share))?;
             body.extend_from_slice(&write_polys([&share]));
             party.message(reader.unwrap_or(0), Step::Decryption, &body)
         })
@@ -273,14 +273,14 @@ impl<F: CollectiveFamily> Party<F> {
             let mut share = F::switching_share(&plan, holder, &mut os_rng()?)?;
             let mut body = header(agreement, ciphertext, members, (&basis, bits))?;
             body.extend_from_slice(&target_digest(agreement, target)?);
-            party.mask(Step::Switch, members, &body, &mut share[0])?;
+            party.mask(Step::Switch, members, &body, &mut share)?;
             body.extend_from_slice(&write_polys(&share));
             party.message(0, Step::Switch, &body)
         })
     }
 
     /// Adds this party's part of a sharing of zero among the members that take part.
-    fn mask(&self, step: Step, members: &[u32], about: &[u8], share: &mut Poly<Eval>) -> Result<()> {
+    fn mask(&self, step: Step, members: &[u32], about: &[u8], share: &mut [Poly<Eval>]) -> Result<()> {
         let masked = Masked { step, number: self.number, members, about };
         mask(&self.agreement, &self.identity, &masked, share)
     }
@@ -356,7 +356,7 @@ impl Party {
             let purpose = [&body[..], &reader.to_le_bytes()].concat();
             let mask = uniform(&ring, &mut party.secret.derived("windlass additive share 1", &purpose))?;
             let mut share = plan.masked_share(holder, &mask, &mut rng)?;
-            party.mask(Step::Decryption, members, &body, &mut share)?;
+            party.mask(Step::Decryption, members, &body, std::slice::from_mut(&mut share))?;
             body.extend_from_slice(&write_polys([&share]));
             Ok((party.message(reader, Step::Masked, &body)?, mask))
         })

@@ -14,6 +14,7 @@ pub mod gate;
 pub mod keys;
 pub mod limits;
 pub mod load;
+pub mod mailbox;
 pub mod metrics;
 mod pem;
 pub mod problem;

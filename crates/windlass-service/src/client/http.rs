@@ -164,6 +164,23 @@ impl Remote {
         Ok(response.status().is_success())
     }
 
+    /// Fetches at most `most` bytes.
+    ///
+    /// # Errors
+    /// [`AskError::Unreachable`].
+    pub fn fetch(&self, path: &str, most: u64) -> Result<Response> {
+        self.finish(self.named(self.agent.get(format!("{}{path}", self.address))).call(), most)
+    }
+
+    /// Uploads bytes.
+    ///
+    /// # Errors
+    /// [`AskError::Unreachable`].
+    pub fn put(&self, path: &str, bytes: &[u8]) -> Result<Response> {
+        let request = self.named(self.agent.put(format!("{}{path}", self.address)));
+        self.finish(request.content_type("application/octet-stream").send(bytes), TEXT)
+    }
+
     /// Uploads evaluation keys.
     ///
     /// # Errors

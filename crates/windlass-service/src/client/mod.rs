@@ -6,6 +6,7 @@ mod causes;
 mod connector;
 mod error;
 mod http;
+pub mod mailbox;
 mod pinned;
 mod state;
 mod validity;

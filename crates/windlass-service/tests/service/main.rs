@@ -7,6 +7,7 @@ mod common;
 mod hidden;
 mod hostile;
 mod loaded;
+mod mailbox;
 mod page;
 mod pressure;
 mod replaced;
