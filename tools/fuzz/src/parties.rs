@@ -68,7 +68,9 @@ impl Session {
         let mut assembly = Assembly::new(&agreement);
         for message in &messages {
             assembly.receive(message).expect("its own message");
-            parties.iter_mut().for_each(|party| drop(party.receive(message).map_err(|error| refused(&error))));
+            for party in &mut parties {
+                let _ = party.receive(message).map_err(|error| refused(&error));
+            }
         }
         for message in parties.iter().flat_map(|party| party.closing().expect("all are there")) {
             assembly.receive(&message).expect("its own message");
