@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import windlass as wl
-from windlass.parties import Agreement, Assembly, Identity, Party, Reading
+from windlass.parties import Agreement, Assembly, Handover, Identity, Party, Reading
 
 NAMES = ["Ada", "Ben", "Cleo"]
 
@@ -250,3 +250,42 @@ def test_files_are_those_of_the_command_line(tmp_path: Path) -> None:
     np.testing.assert_array_equal(reading.values(), [10, -12])
     again = Party.load(session.agreement, session.identities["Ada"], tmp_path / "Ada.state")
     assert again.decryptions == 1
+
+
+def test_arrays_are_handed_over_to_a_key_outside() -> None:
+    context = wl.Context.preset("insecure_toy_256", parties=3)
+    session = Session(context, context.products())
+    values = np.arange(300) % 11
+    x = session.encrypt(values)
+    squares = x * x
+    recipient, server = context.generate_keys(context.products())
+    to = recipient.encryptor()
+    handover = Handover(session.agreement, squares, to, by=["Ada", "Ben"])
+    assert handover.missing() == ["Ada", "Ben"]
+    for party in session.parties[:2]:
+        for share in party.switch(squares, to, by=["Ada", "Ben"]):
+            assert handover.receive(share) == "new"
+            assert handover.receive(share) == "again"
+    assert handover.missing() == []
+    array = handover.array()
+    wanted = (values**2 + 128) % 257 - 128
+    assert (recipient.decrypt(array) == wanted).all()
+    assert (recipient.decrypt(server.receive(array) + 1) == (wanted + 129) % 257 - 128).all()
+    with pytest.raises(wl.MessageRefused):
+        other = Handover(session.agreement, squares, recipient.encryptor(), by=["Ada", "Ben"])
+        other.receive(share)
+    with pytest.raises(wl.MissingMessages):
+        Handover(session.agreement, squares, to, by=["Ada", "Ben"]).array()
+    foreign, _ = wl.Context.preset("insecure_toy_256").generate_keys()
+    with pytest.raises(wl.WindlassError):
+        session.parties[0].switch(squares, foreign.encryptor(), by=["Ada", "Ben"])
+
+
+def test_circuits_refresh_without_the_parties() -> None:
+    context = wl.Context.preset("insecure_boot_256_p257", parties=3)
+    session = Session(context, context.products(), context.bootstrapping())
+    values = np.arange(10)
+    x, wanted = session.encrypt(values), values
+    for _ in range(9):
+        x, wanted = x * x, wanted * wanted % 257
+    assert (session.read(x, ["Ben", "Cleo"]) % 257 == wanted).all()

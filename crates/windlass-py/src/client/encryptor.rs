@@ -38,6 +38,11 @@ impl PyEncryptor {
         Ok(Self { setting: Arc::clone(setting), kind, bytes })
     }
 
+    /// The public key in the bytes of its file.
+    pub fn key_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     pub fn from_bytes(py: Python<'_>, setting: &Arc<Setting>, bytes: &[u8]) -> PyResult<Self> {
         let key = quick(py, || on_kind!(&setting.kind, context => context.from_bytes(bytes)))?;
         Self::of_key(py, setting, key)

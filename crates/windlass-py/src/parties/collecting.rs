@@ -155,7 +155,7 @@ fn give<F: CollectiveFamily>(list: &mut [Reading<F>], share: &[u8]) -> windlass_
     for reading in list {
         match reading.receive(share) {
             // That of another ciphertext of the array, or a second one of this member for this ciphertext.
-            Err(error @ (PartiesError::OtherReading { .. } | PartiesError::Conflict { .. })) => {
+            Err(error @ (PartiesError::OtherReading { .. } | PartiesError::AnotherShare { .. })) => {
                 refused.get_or_insert(error);
             }
             done => return done,

@@ -19,7 +19,7 @@ use crate::passphrase::passphrase_of;
 use crate::runtime::quick;
 
 /// A party of either kind.
-type PartyKind = Either<Party<Exact>, Party<Approximate>>;
+pub(super) type PartyKind = Either<Party<Exact>, Party<Approximate>>;
 
 /// One party of an agreement: its secret, its messages, and its part in decryptions. Messages are bytes, and may pass
 /// through anyone's hands.
@@ -51,18 +51,18 @@ type PartyKind = Either<Party<Exact>, Party<Approximate>>;
 /// array([4, 5])
 #[pyclass(frozen, name = "Party", module = "windlass.parties")]
 pub struct PyParty {
-    agreement: Py<PyAgreement>,
+    pub(super) agreement: Py<PyAgreement>,
     kind: Mutex<PartyKind>,
 }
 
 impl PyParty {
-    fn lock(&self) -> MutexGuard<'_, PartyKind> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, PartyKind> {
         self.kind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Messages as bytes of Python.
-fn as_bytes<'py>(py: Python<'py>, messages: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
+pub(super) fn as_bytes<'py>(py: Python<'py>, messages: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
     messages.iter().map(|message| PyBytes::new(py, message)).collect()
 }
 
