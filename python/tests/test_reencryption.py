@@ -1,5 +1,8 @@
 """Arrays that are brought to another key pair."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,7 +15,7 @@ CONTEXTS = [
 
 
 @pytest.mark.parametrize("make", CONTEXTS)
-def test_arrays_are_brought_to_another_key_pair(make):
+def test_arrays_are_brought_to_another_key_pair(make: Callable[[], wl.Context]) -> None:
     context = make()
     old, server = context.generate_keys(context.products())
     new, new_server = context.generate_keys(context.products())
@@ -20,8 +23,8 @@ def test_arrays_are_brought_to_another_key_pair(make):
     x = server.receive(old.encrypt(values))
     receiving = wl.ReceivingKey.from_bytes(context, new.receiving_key().to_bytes())
     for key in [old.reencryption_key(new), old.delegation_key(receiving)]:
-        key = wl.ReencryptionKey.from_bytes(context, key.to_bytes())
-        y = (x * x).reencrypt(key)
+        again = wl.ReencryptionKey.from_bytes(context, key.to_bytes())
+        y = (x * x).reencrypt(again)
         np.testing.assert_allclose(new.decrypt(y), values * values, atol=1e-4)
         with pytest.raises(wl.OtherKeyPair):
             old.decrypt(y)
@@ -32,7 +35,7 @@ def test_arrays_are_brought_to_another_key_pair(make):
             new.encrypt(values).reencrypt(key)
 
 
-def test_other_parameters_and_files_are_refused(tmp_path):
+def test_other_parameters_and_files_are_refused(tmp_path: Path) -> None:
     context = wl.Context.preset("insecure_toy_256")
     one, _ = context.generate_keys()
     other, _ = wl.Context.approximate(depth=1, scale_bits=40, slots=8).generate_keys()
