@@ -288,4 +288,29 @@ def test_circuits_refresh_without_the_parties() -> None:
     x, wanted = session.encrypt(values), values
     for _ in range(9):
         x, wanted = x * x, wanted * wanted % 257
+    x = x.refresh()
     assert (session.read(x, ["Ben", "Cleo"]) % 257 == wanted).all()
+
+
+def test_arrays_of_several_ciphertexts_are_read_in_any_order(tmp_path: Path) -> None:
+    context = wl.Context.preset("insecure_toy_256", parties=3)
+    session = Session(context, decryptions=4)
+    values = np.arange(300) % 100
+    array = session.encrypt(values)
+    by = ["Ada", "Ben"]
+    assert (session.read(array, by) == values).all()
+    ada = session.parties[0]
+    # Three more would be needed, and one is left: none is used up.
+    with pytest.raises(wl.DecryptionsSpent):
+        ada.decrypt(array, by=by)
+    assert ada.decryptions == 3
+    # Older states, and those of others, do not replace this one.
+    path = tmp_path / "ada.state"
+    old = Party(session.agreement, session.identities["Ada"])
+    ada.save(path, passphrase="a b c")
+    for party in [old, session.parties[1]]:
+        with pytest.raises(wl.FileExists):
+            party.save(path, passphrase="a b c")
+    with pytest.raises(wl.PassphraseNeeded):
+        ada.save(path)
+    ada.save(path, passphrase="a b c")

@@ -12,7 +12,7 @@ use windlass_rlwe::{EvaluationKeys, PublicKey};
 use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::message::{Receipt, Step, read, read_bootstrap_share, read_share};
+use crate::message::{Envelope, JoinId, Receipt, Step, read, read_bootstrap_share, read_share};
 
 /// Which members sent a message for one step, and what its digest was.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +53,27 @@ impl Senders {
     }
 }
 
+/// Which beginning of each member its messages belong to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Joins(pub(crate) BTreeMap<u32, JoinId>);
+
+impl Joins {
+    /// # Errors
+    /// [`PartiesError::Conflict`] for a message of another beginning than those before.
+    pub(crate) fn check<F: CollectiveFamily>(&self, agreement: &Agreement<F>, envelope: &Envelope<'_>) -> Result<()> {
+        match self.0.get(&envelope.from) {
+            Some(known) if *known != envelope.join => {
+                Err(PartiesError::Conflict { from: agreement.name_of(envelope.from), step: envelope.step })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn note(&mut self, envelope: &Envelope<'_>) {
+        self.0.entry(envelope.from).or_insert(envelope.join);
+    }
+}
+
 /// Adds a share to a sum that may not have begun.
 pub(crate) fn add_to(sum: &mut Option<KeySum>, share: windlass_rlwe::collective::KeyShare) -> Result<()> {
     match sum {
@@ -69,6 +90,7 @@ pub(crate) fn add_to(sum: &mut Option<KeySum>, share: windlass_rlwe::collective:
 #[derive(Debug)]
 pub struct Assembly<F: CollectiveFamily = Exact> {
     agreement: Agreement<F>,
+    joins: Joins,
     keys: Senders,
     second: Senders,
     sums: BTreeMap<KeyName, KeySum>,
@@ -95,8 +117,8 @@ impl<F: CollectiveFamily> Assembly<F> {
     pub fn new(agreement: &Agreement<F>) -> Self {
         let agreement = agreement.clone();
         let (keys, second) = (Senders::default(), Senders::default());
-        let sums = BTreeMap::new();
-        Self { agreement, keys, second, sums, relinearisation: None, bootstrapping: None, first: None }
+        let (sums, joins) = (BTreeMap::new(), Joins::default());
+        Self { agreement, joins, keys, second, sums, relinearisation: None, bootstrapping: None, first: None }
     }
 
     /// Takes a message. Messages of other steps are not needed here, and left alone.
@@ -108,6 +130,7 @@ impl<F: CollectiveFamily> Assembly<F> {
         let agreement = self.agreement.clone();
         let envelope = read(&agreement, message)?;
         let who = (envelope.from, envelope.step);
+        self.joins.check(&agreement, &envelope)?;
         let mut fields = FieldReader::new(envelope.body);
         match envelope.step {
             Step::Keys => {
@@ -129,6 +152,7 @@ impl<F: CollectiveFamily> Assembly<F> {
                         (sum, share) => *sum = share,
                     }
                     self.keys.0.insert(envelope.from, envelope.digest);
+                    self.joins.note(&envelope);
                 }
                 Ok(receipt)
             }
@@ -147,6 +171,7 @@ impl<F: CollectiveFamily> Assembly<F> {
                     add_to(&mut self.relinearisation, share)?;
                     self.first.get_or_insert((envelope.from, first));
                     self.second.0.insert(envelope.from, envelope.digest);
+                    self.joins.note(&envelope);
                 }
                 Ok(receipt)
             }

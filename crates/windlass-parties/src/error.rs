@@ -44,6 +44,18 @@ pub enum PartiesError {
     /// An identity is not among the members.
     #[error("this identity is not a member of the agreement: use the identity that was given for it")]
     NoMember,
+    /// A state of another member.
+    #[error("this state is that of {name}, but the identity is that of another member: use the identity of {name}")]
+    OtherMember {
+        /// The name of the member whose state it is.
+        name: String,
+    },
+    /// A state would replace one that must be kept.
+    #[error("the state that is there is not replaced: {reason}; save under another name")]
+    StateKept {
+        /// Why it must be kept.
+        reason: String,
+    },
     /// A signature does not belong to the message.
     #[error("the message says that it is from {from}, but its signature is not: ask {from} to send it again")]
     Forged {
@@ -66,7 +78,7 @@ pub enum PartiesError {
     },
     /// One member sent two different messages for one step.
     #[error(
-        "{from} sent two different messages for {step}: one of them is not from this making of keys, so begin again with a new agreement"
+        "{from} sent two different messages for {step}, or messages of two beginnings: {from} has begun twice, so begin again with a new agreement"
     )]
     Conflict {
         /// The name of the member.
@@ -76,7 +88,7 @@ pub enum PartiesError {
     },
     /// Two members made their second shares from different first shares.
     #[error(
-        "{from} and {before} made their second shares of the relinearisation key from different first shares: give both the same messages and ask both again"
+        "{from} and {before} made their second shares of the relinearisation key from different first shares, so that a member may have begun twice: begin again with a new agreement"
     )]
     Disagreement {
         /// The name of a member.

@@ -8,6 +8,7 @@
 //! | 2 | number of the member that sends it |
 //! | 2 | number of the member that it is for; 0 for everyone |
 //! | 1 | step |
+//! | 16 | which beginning of the member it belongs to: other bytes each time that it joins |
 //! | L | body, encrypted for the member that it is for if there is one |
 //! | 64 | signature (Ed25519) of SHA-256 of all that stands before |
 
@@ -93,13 +94,17 @@ pub(crate) struct Envelope<'a> {
     pub from: u32,
     pub to: u32,
     pub step: Step,
+    pub join: JoinId,
     pub body: &'a [u8],
     /// SHA-256 of all that was signed.
     pub digest: [u8; 32],
 }
 
+/// Names one beginning of a member: follows from its secret, and says nothing of it.
+pub(crate) type JoinId = [u8; 16];
+
 /// Bytes of a payload beside its body.
-const AROUND: usize = 32 + 2 + 2 + 1 + 64;
+const AROUND: usize = 32 + 2 + 2 + 1 + 16 + 64;
 
 /// The longest body: shares of all keys.
 fn longest<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
@@ -147,6 +152,7 @@ pub(crate) fn write<F: CollectiveFamily>(
     agreement: &Agreement<F>,
     identity: &Identity,
     (from, to, step): (u32, u32, Step),
+    join: &JoinId,
     body: &[u8],
 ) -> Result<Vec<u8>> {
     let mut out = FieldWriter::with_capacity(body.len() + AROUND + 64);
@@ -154,6 +160,7 @@ pub(crate) fn write<F: CollectiveFamily>(
     out.u16(from as u16);
     out.u16(to as u16);
     out.bytes(&[step.code()]);
+    out.bytes(join);
     match to {
         0 => out.bytes(body),
         to => {
@@ -185,6 +192,7 @@ pub(crate) fn read<'a, F: CollectiveFamily>(agreement: &Agreement<F>, bytes: &'a
     let (from, to) = (u32::from(fields.u16(WHAT)?), u32::from(fields.u16(WHAT)?));
     let [code] = fields.array::<1>(WHAT)?;
     let step = Step::ALL.into_iter().find(|step| step.code() == code).ok_or_else(malformed)?;
+    let join = fields.array(WHAT)?;
     let parties = agreement.common().parties();
     let may_be_for_one = matches!(step, Step::Dealt | Step::Decryption | Step::Masked);
     let may_be_for_all = !matches!(step, Step::Dealt | Step::Masked);
@@ -196,7 +204,7 @@ pub(crate) fn read<'a, F: CollectiveFamily>(agreement: &Agreement<F>, bytes: &'a
     if !is_signed(&agreement.members()[from as usize - 1].identity, &digest, signature) {
         return Err(PartiesError::Forged { from: agreement.name_of(from) });
     }
-    Ok(Envelope { from, to, step, body: &signed[AROUND - 64..], digest })
+    Ok(Envelope { from, to, step, join, body: &signed[AROUND - 64..], digest })
 }
 
 impl Envelope<'_> {
@@ -264,9 +272,9 @@ mod tests {
         let identities = [(); 3].map(|()| Identity::generate().unwrap());
         let agreement = agreement(&identities);
         let body = b"a body";
-        let as_ben = write(&agreement, &identities[2], (2, 0, Step::Keys), body).unwrap();
+        let as_ben = write(&agreement, &identities[2], (2, 0, Step::Keys), &[0; 16], body).unwrap();
         assert!(matches!(read(&agreement, &as_ben), Err(PartiesError::Forged { from }) if from == "Ben"));
-        let for_ada = write(&agreement, &identities[1], (2, 1, Step::Dealt), body).unwrap();
+        let for_ada = write(&agreement, &identities[1], (2, 1, Step::Dealt), &[0; 16], body).unwrap();
         let envelope = read(&agreement, &for_ada).unwrap();
         assert_eq!(envelope.opened(&agreement, &identities[0]).unwrap().as_slice(), body);
         let refused = envelope.opened(&agreement, &identities[2]);
@@ -277,6 +285,7 @@ mod tests {
         redirected.u16(3);
         redirected.u16(1);
         redirected.bytes(&[Step::Dealt.code()]);
+        redirected.bytes(&[0; 16]);
         redirected.bytes(envelope.body);
         let mut payload = redirected.finish();
         let signature = identities[2].sign(&Sha256::digest(&payload).into());
@@ -288,7 +297,7 @@ mod tests {
         assert!(matches!(refused, Err(PartiesError::Unreadable { from }) if from == "Cleo"));
         // Steps that are for everyone, or for one.
         for (to, step) in [(1, Step::Keys), (0, Step::Dealt), (0, Step::Masked), (1, Step::Switch), (1, Step::Second)] {
-            let bytes = write(&agreement, &identities[1], (2, to, step), body).unwrap();
+            let bytes = write(&agreement, &identities[1], (2, to, step), &[0; 16], body).unwrap();
             assert!(matches!(read(&agreement, &bytes), Err(PartiesError::Wire(_))), "{step} for {to}");
         }
     }

@@ -18,12 +18,12 @@ use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Limits, PublicKey};
 
 use crate::agreement::Agreement;
-use crate::assembly::{Senders, add_to};
+use crate::assembly::{Joins, Senders, add_to};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
 use crate::mask::{Masked, mask};
-use crate::message::{Receipt, Step, read, read_polys, read_share, write, write_polys};
+use crate::message::{JoinId, Receipt, Step, read, read_polys, read_share, write, write_polys};
 
 /// A party of an agreement: a state machine without a network. Its shares of keys follow from its state, so that it can
 /// be asked again, also after a restart from [`Self::to_bytes`]. Shares of decryptions have fresh noise each time, and
@@ -36,6 +36,8 @@ pub struct Party<F: CollectiveFamily = Exact> {
     pub(crate) identity: Identity,
     pub(crate) number: u32,
     pub(crate) secret: SecretShare,
+    /// Which beginnings of the others its messages belong to.
+    pub(crate) joins: Joins,
     /// The first shares of the relinearisation key.
     pub(crate) first: (Senders, Option<KeySum>),
     /// What was dealt to this party.
@@ -60,12 +62,13 @@ impl<F: CollectiveFamily> Party<F> {
     pub fn join(agreement: &Agreement<F>, identity: &Identity) -> Result<Self> {
         let number = agreement.number_of(&identity.public()).ok_or(PartiesError::NoMember)?;
         let secret = SecretShare::generate(agreement.common(), &mut os_rng()?);
-        let (first, dealt) = Default::default();
+        let (joins, first, dealt) = Default::default();
         let mut party = Self {
             agreement: agreement.clone(),
             identity: identity.copy(),
             number,
             secret,
+            joins,
             first,
             dealt,
             decryptions: 0,
@@ -103,8 +106,15 @@ impl<F: CollectiveFamily> Party<F> {
         self.decryptions
     }
 
+    /// Names this beginning: a member that joins again has another secret.
+    fn join_id(&self) -> JoinId {
+        let mut id = JoinId::default();
+        self.secret.derived("windlass beginning of a party 1", &[]).fill_bytes(&mut id);
+        id
+    }
+
     fn message(&self, to: u32, step: Step, body: &[u8]) -> Result<Vec<u8>> {
-        write(&self.agreement, &self.identity, (self.number, to, step), body)
+        write(&self.agreement, &self.identity, (self.number, to, step), &self.join_id(), body)
     }
 
     /// What this party sends first: shares of keys for everyone, and a dealt share for each other member where not all
@@ -156,6 +166,9 @@ impl<F: CollectiveFamily> Party<F> {
             Step::Dealt => envelope.to == self.number,
             _ => false,
         };
+        if envelope.from != self.number {
+            self.joins.check(&agreement, &envelope)?;
+        }
         if !needed || envelope.from == self.number {
             return Ok(Receipt::NotNeeded);
         }
@@ -171,6 +184,7 @@ impl<F: CollectiveFamily> Party<F> {
                 fields.finish("first share")?;
                 add_to(&mut self.first.1, share)?;
                 self.first.0.0.insert(envelope.from, envelope.digest);
+                self.joins.note(&envelope);
             }
             _ => {
                 let body = envelope.opened(&agreement, &self.identity)?;
@@ -191,6 +205,7 @@ impl<F: CollectiveFamily> Party<F> {
                     None => self.dealt.1 = Some(share),
                 }
                 self.dealt.0.0.insert(envelope.from, digest);
+                self.joins.note(&envelope);
             }
         }
         Ok(Receipt::New)

@@ -5,7 +5,7 @@ use windlass_rlwe::collective::{DealtShare, KeyShare, KeySum, SecretShare, Stage
 use zeroize::Zeroizing;
 
 use crate::agreement::Agreement;
-use crate::assembly::Senders;
+use crate::assembly::{Joins, Senders};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
@@ -39,13 +39,40 @@ fn read_senders(fields: &mut FieldReader<'_>, parties: u32) -> Result<Senders> {
     Ok(senders)
 }
 
+fn write_joins(out: &mut FieldWriter, joins: &Joins) {
+    out.u16(joins.0.len() as u16);
+    for (number, join) in &joins.0 {
+        out.u16(*number as u16);
+        out.bytes(join);
+    }
+}
+
+fn read_joins(fields: &mut FieldReader<'_>, parties: u32) -> Result<Joins> {
+    let mut joins = Joins::default();
+    for _ in 0..fields.u16(WHAT)? {
+        let number = u32::from(fields.u16(WHAT)?);
+        let join = fields.array(WHAT)?;
+        let last = joins.0.keys().next_back().copied().unwrap_or(0);
+        if number <= last || number > parties {
+            return Err(WireError::Malformed { what: WHAT }.into());
+        }
+        joins.0.insert(number, join);
+    }
+    Ok(joins)
+}
+
+/// What stands first in a state: the digest of the agreement, the number of the member, its decryptions.
+fn read_header(fields: &mut FieldReader<'_>) -> Result<([u8; 32], u32, u32)> {
+    Ok((fields.array(WHAT)?, u32::from(fields.u16(WHAT)?), fields.u32(WHAT)?))
+}
+
 /// The longest state.
 fn limit<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
     let (common, context) = (agreement.common(), agreement.common().context());
     let first = agreement.relinearisation().and_then(|name| KeyShare::layout(common, name, Stage::First).ok());
     let first = first.map_or(0, |(basis, count)| count * poly_len(context, &basis));
     let dealt = poly_len(context, &context.base_qp(context.top_level()));
-    (first + dealt + context.params().n() + 68 * common.parties() as usize + 256) as u64
+    (first + dealt + context.params().n() + 86 * common.parties() as usize + 256) as u64
 }
 
 impl<F: CollectiveFamily> Party<F> {
@@ -65,6 +92,7 @@ impl<F: CollectiveFamily> Party<F> {
         let shifted: Zeroizing<Vec<u64>> = Zeroizing::new(coefficients.iter().map(|&c| (c + 1) as u64).collect());
         out.residues(&shifted, TERNARY);
         out.bytes(errors);
+        write_joins(&mut out, &self.joins);
         write_senders(&mut out, &self.first.0);
         self.first.1.iter().flat_map(KeySum::polys).for_each(|poly| wire::write_poly(&mut out, poly));
         write_senders(&mut out, &self.dealt.0);
@@ -73,6 +101,38 @@ impl<F: CollectiveFamily> Party<F> {
         let context = *F::files(agreement.context()).hash();
         let label = Label { kind: Kind::PartyState, context, key: agreement.key_id() };
         Ok(Zeroizing::new(wire::seal(&label, &payload)))
+    }
+
+    /// Refuses to replace a state, as [`Self::to_bytes`] gave it, by that of this party: one of another agreement, member
+    /// or beginning, and one that has counted more decryptions.
+    ///
+    /// # Errors
+    /// [`PartiesError::StateKept`]; those of reading files.
+    pub fn check_over(&self, old: &[u8]) -> Result<()> {
+        let kept = |reason: &str| Err(PartiesError::StateKept { reason: reason.into() });
+        let agreement = &self.agreement;
+        let hash = *F::files(agreement.context()).hash();
+        let expected = Expected { kind: Kind::PartyState, context: hash, key: None, limit: limit(agreement) };
+        let Ok((_, payload)) = wire::open(old, &expected) else {
+            return kept("it belongs to another agreement, or is damaged");
+        };
+        let mut fields = FieldReader::new(payload);
+        let (of, number, decryptions) = read_header(&mut fields)?;
+        let mut shifted = Zeroizing::new(vec![0; agreement.common().context().params().n()]);
+        fields.residues(&mut shifted, TERNARY, WHAT)?;
+        let (coefficients, _) = self.secret.expose_parts();
+        // All are compared: the time depends on nothing.
+        let same = shifted.iter().zip(coefficients).fold(true, |same, (&x, &c)| same & (x as i64 - 1 == c));
+        if of != *agreement.digest() {
+            return kept("it belongs to another agreement");
+        }
+        if number != self.number || !same {
+            return kept("it holds another secret, that of another member or of another beginning");
+        }
+        if decryptions > self.decryptions {
+            return kept("it has counted more decryptions");
+        }
+        Ok(())
     }
 
     /// The party of a state that [`Self::to_bytes`] gave.
@@ -85,19 +145,20 @@ impl<F: CollectiveFamily> Party<F> {
         let expected = Expected { kind: Kind::PartyState, context: hash, key: None, limit: limit(agreement) };
         let (key, payload) = wire::open(bytes, &expected)?;
         let mut fields = FieldReader::new(payload);
-        let of: [u8; 32] = fields.array(WHAT)?;
+        let (of, number, decryptions) = read_header(&mut fields)?;
         if of != *agreement.digest() || key != agreement.key_id() {
             return Err(PartiesError::OtherAgreement { what: WHAT });
         }
-        let (number, decryptions) = (u32::from(fields.u16(WHAT)?), fields.u32(WHAT)?);
-        if agreement.number_of(&identity.public()) != Some(number) {
-            return Err(PartiesError::NoMember);
+        let own = agreement.number_of(&identity.public()).ok_or(PartiesError::NoMember)?;
+        if own != number {
+            return Err(PartiesError::OtherMember { name: agreement.name_of(number) });
         }
         let mut shifted = Zeroizing::new(vec![0; context.params().n()]);
         fields.residues(&mut shifted, TERNARY, WHAT)?;
         let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - 1).collect());
         let errors = Zeroizing::new(fields.array(WHAT)?);
         let secret = SecretShare::from_parts(common, coefficients, errors)?;
+        let joins = read_joins(&mut fields, common.parties())?;
         let first = read_senders(&mut fields, common.parties())?;
         let sum = match (agreement.relinearisation(), first.0.len() as u32) {
             (Some(name), added @ 1..) => {
@@ -120,6 +181,6 @@ impl<F: CollectiveFamily> Party<F> {
         };
         fields.finish(WHAT)?;
         let (agreement, identity) = (agreement.clone(), identity.copy());
-        Ok(Self { agreement, identity, number, secret, first: (first, sum), dealt: (dealt, share), decryptions })
+        Ok(Self { agreement, identity, number, secret, joins, first: (first, sum), dealt: (dealt, share), decryptions })
     }
 }

@@ -263,7 +263,7 @@ fn what_does_not_belong_is_refused_by_name() {
     // Another member, or someone else, with the state of a party.
     let bytes = party.to_bytes().unwrap();
     let wrong = Party::from_bytes(&session.agreement, &session.identities[1], &bytes);
-    assert!(matches!(wrong, Err(PartiesError::NoMember)));
+    assert!(matches!(wrong, Err(PartiesError::OtherMember { name }) if name == "Ada"));
     let wrong = Party::from_bytes(&other.agreement, &other.identities[0], &bytes);
     assert!(matches!(wrong, Err(PartiesError::OtherAgreement { .. })));
     for end in (0..bytes.len()).step_by(501) {
@@ -493,6 +493,11 @@ fn members_that_differ_are_named() {
     let mut ada = Party::join(&session.agreement, &session.identities[0]).unwrap();
     ada.receive(&old[1]).unwrap();
     assert!(matches!(ada.receive(&new[1]), Err(PartiesError::Conflict { step: Step::First, .. })));
+    // Messages of two beginnings are known also where their steps differ.
+    let dealt_to_ada = |messages: &[Vec<u8>]| messages[2].clone();
+    assert!(matches!(ada.receive(&dealt_to_ada(&new)), Err(PartiesError::Conflict { step: Step::Dealt, .. })));
+    assert!(matches!(ada.receive(&new[0]), Err(PartiesError::Conflict { step: Step::Keys, .. })));
+    assert_eq!(ada.receive(&dealt_to_ada(&old)).unwrap(), Receipt::New);
     // Ada has the old share of Ben and Cleo the new one: their second shares do not belong together.
     let mut cleo = Party::join(&session.agreement, &session.identities[2]).unwrap();
     cleo.receive(&new[1]).unwrap();
@@ -535,4 +540,29 @@ fn planned_sets_decrypt_with_every_threshold() {
         let members: Vec<u32> = (1..=threshold).collect();
         assert_eq!(session.read(&ct, &members).unwrap().to_integers().unwrap()[..3], [1, 0, 1], "{threshold} of 5");
     }
+}
+
+#[test]
+fn states_that_must_be_kept_are_not_replaced() {
+    let context = exact(Scheme::Bgv, 2);
+    let mut session = begin(&context, 2, 2, &[]);
+    let keys = session.keys();
+    let old = session.parties[0].to_bytes().unwrap();
+    let ct = encrypt(&context, &keys, &[1]);
+    session.parties[0].decrypt(&ct, &[1, 2], None).unwrap();
+    let new = session.parties[0].to_bytes().unwrap();
+    session.parties[0].check_over(&old).unwrap();
+    let before = Party::from_bytes(&session.agreement, &session.identities[0], &old).unwrap();
+    let again = Party::join(&session.agreement, &session.identities[0]).unwrap();
+    let elsewhere = begin(&context, 2, 2, &[]);
+    for (party, said) in [
+        (&before, "more decryptions"),
+        (&again, "another secret"),
+        (&session.parties[1], "another secret"),
+        (&elsewhere.parties[0], "another agreement"),
+    ] {
+        let refused = party.check_over(&new);
+        assert!(matches!(&refused, Err(PartiesError::StateKept { reason }) if reason.contains(said)), "{refused:?}");
+    }
+    assert!(session.parties[0].check_over(&new[..99]).is_err());
 }

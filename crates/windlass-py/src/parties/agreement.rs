@@ -33,7 +33,7 @@ pub type AgreementKind = Either<Agreement<Exact>, Agreement<Approximate>>;
 /// members : dict of str to bytes
 ///     Names, and the public halves of their identities, in order.
 /// *circuits : LinearPlan, Circuit or Keys
-///     Everything that a server will run. Circuits that refresh are refused.
+///     Everything that a server will run, with context.bootstrapping() for refreshes of integers.
 /// threshold : int, optional
 ///     How many members decrypt together; all by default.
 /// decryptions : int
@@ -46,7 +46,7 @@ pub type AgreementKind = Either<Agreement<Exact>, Agreement<Approximate>>;
 /// ParameterError
 ///     If the context is for another number of parties, or a number is out of range.
 /// NoParameters
-///     If a circuit refreshes.
+///     If a circuit needs another refresh than the context's own bootstrapping.
 ///
 /// Examples
 /// --------

@@ -101,10 +101,11 @@ impl PyAssembly {
     /// ------
     /// MissingMessages
     fn server(&self, py: Python<'_>) -> PyResult<PyServer> {
-        let (keys, setting) = (self.keys(py)?.evaluation, &self.agreement.get().setting);
+        let CollectiveKeys { evaluation: keys, bootstrapping, .. } = self.keys(py)?;
+        let setting = &self.agreement.get().setting;
         let kind = quick(py, || {
             Ok(match &setting.kind {
-                Kind::Exact(context) => ServerKind::Exact(context.server_from_keys(Arc::clone(&keys), Vec::new())?),
+                Kind::Exact(context) => ServerKind::Exact(context.server_from_keys(keys, bootstrapping)?),
                 Kind::Approximate(context) => ServerKind::Approximate(context.server_from_keys(keys, Vec::new())?),
             })
         })?;

@@ -202,6 +202,7 @@ impl PyParty {
         let agreement = self.agreement.get();
         let (members, parts) = (agreement.numbers_of(py, by)?, agreement.parts(py, ciphertext)?);
         let target = target(py, agreement, to)?;
+        self.check_room(py, parts.len())?;
         let shares = together(py, || match (&mut *self.lock(), &parts) {
             (PartyKind::Exact(party), Parts::Exact(list)) => {
                 list.iter().map(|ct| party.switch(ct, &members, &target)).collect::<windlass_parties::Result<Vec<_>>>()

@@ -7,11 +7,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use windlass::wire::{self, PassphraseCost, read_secret, seal_secret};
 use windlass::{Approximate, Exact};
-use windlass_parties::{Party, Step};
+use windlass_parties::{PartiesError, Party, Step};
 
 use super::agreement::{AgreementKind, PyAgreement};
 use super::identity::{PyIdentity, opened};
-use super::{in_words, together};
+use super::{in_words, refuse, together};
 use crate::array::{Parts, PyCiphertext};
 use crate::either::{Either, map_kind, on_kind};
 use crate::error::{of_file, plain};
@@ -64,6 +64,16 @@ impl PyParty {
 /// Messages as bytes of Python.
 pub(super) fn as_bytes<'py>(py: Python<'py>, messages: &[Vec<u8>]) -> Vec<Bound<'py, PyBytes>> {
     messages.iter().map(|message| PyBytes::new(py, message)).collect()
+}
+
+impl PyParty {
+    /// Refuses an array of more ciphertexts than decryptions are left, before any of them is decrypted.
+    pub(super) fn check_room(&self, py: Python<'_>, count: usize) -> PyResult<()> {
+        let (most, used) =
+            on_kind!(&*self.lock(), party => (party.agreement().publication().decryptions, party.decryptions()));
+        let fits = count as u64 + u64::from(used) <= u64::from(most);
+        if fits { Ok(()) } else { Err(refuse(py, PartiesError::Spent { most })) }
+    }
 }
 
 #[pymethods]
@@ -173,6 +183,7 @@ impl PyParty {
         let members = agreement.numbers_of(py, by)?;
         let reader = reader.map(|reader| agreement.number_of(reader)).transpose()?;
         let parts = agreement.parts(py, ciphertext)?;
+        self.check_room(py, parts.len())?;
         let shares = together(py, || match (&mut *self.lock(), &parts) {
             (PartyKind::Exact(party), Parts::Exact(list)) => {
                 list.iter().map(|ct| party.decrypt(ct, &members, reader)).collect::<windlass_parties::Result<Vec<_>>>()
@@ -226,6 +237,7 @@ impl PyParty {
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let passphrase = passphrase_of(passphrase)?;
         let bytes = together(py, || on_kind!(&*self.lock(), party => party.to_bytes()))?;
+        let mut kept = None;
         let written = quick(py, || {
             let sealed;
             let file = match &passphrase {
@@ -235,10 +247,22 @@ impl PyParty {
                     &sealed
                 }
             };
+            if path.exists() {
+                // A state that is encrypted stays encrypted.
+                let there = opened(read_secret(&path)?, passphrase.as_ref())?;
+                kept = on_kind!(&*self.lock(), party => party.check_over(&there)).err();
+                if kept.is_some() {
+                    return Ok(0);
+                }
+            }
             wire::write_over_state(&path, file)?;
             Ok(file.len() as u64)
         });
-        written.map_err(|error| of_file(py, error, &path))
+        let written = written.map_err(|error| of_file(py, error, &path))?;
+        match kept {
+            None => Ok(written),
+            Some(error) => Err(of_file(py, refuse(py, error), &path)),
+        }
     }
 
     /// Reads the party of a state that :meth:`save` or ``windlass party`` wrote.

@@ -27,6 +27,7 @@ fn refuse(py: Python<'_>, error: PartiesError) -> PyErr {
         PartiesError::OutOfRange(_) | PartiesError::MemberTwice { .. } => plain(py, "ParameterError", message),
         PartiesError::Unsupported { .. } => plain(py, "NoParameters", message),
         PartiesError::Text { .. } => plain(py, "FileError", message),
+        PartiesError::StateKept { .. } => plain(py, "FileExists", message),
         PartiesError::Missing { from, .. } => {
             exception(py, "MissingMessages", message, |data| data.set_item("members", from))
         }
