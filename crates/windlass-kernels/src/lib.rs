@@ -24,6 +24,7 @@ pub mod reference;
 pub mod rows;
 pub mod scan;
 pub mod u32_rows;
+pub mod work;
 
 pub use error::KernelError;
 pub use isa::Isa;

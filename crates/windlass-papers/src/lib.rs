@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
+pub mod ckks;
 pub mod goals;
 pub mod halevi_shoup_2015;
 pub mod halevi_shoup_2018;

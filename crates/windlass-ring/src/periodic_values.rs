@@ -93,6 +93,14 @@ impl Values {
         }
     }
 
+    /// About how many words of memory hold the values of some columns modulo one prime.
+    pub(crate) fn words_of(&self, columns: usize) -> usize {
+        match self {
+            Self::All(_) => columns,
+            Self::Periodic(values) => (columns * values.pattern.width).div_ceil(values.ring.n()),
+        }
+    }
+
     /// Whether [`Self::columns`] needs scratch memory.
     pub(crate) fn is_periodic(&self) -> bool {
         matches!(self, Self::Periodic(_))

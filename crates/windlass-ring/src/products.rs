@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_kernels::rows::{self, PairSum};
-use windlass_kernels::{Isa, Modulus};
+use windlass_kernels::{Isa, Modulus, work};
 
 use crate::basis::Basis;
 use crate::periodic_values::Values;
@@ -31,6 +31,11 @@ impl<'a, 'b> Products<'a, 'b> {
                 Some(y) => terms.push((x, y)),
                 None => ones.push(x),
             }
+        }
+        if work::is_counting() {
+            let columns = out[0].len();
+            work::add(work::Kind::Constants, columns * terms.len());
+            work::add(work::Kind::ConstantWords, terms.iter().map(|(_, y)| y.words_of(columns)).sum());
         }
         Self { out, terms, ones }
     }

@@ -63,6 +63,9 @@ struct Measured {
 /// A set that is not known; a record that cannot be written, before anything is measured; errors of plans,
 /// keys and refreshes.
 pub fn run(args: &Bootstrap) -> Outcome {
+    if args.page.is_some() || args.plot.is_some() || args.together.is_some() {
+        return Err("--page, --plot and --together are for --family ckks".into());
+    }
     match args.preset.as_str() {
         "list" => exact_refresh_preset_names().for_each(|name| println!("{name}")),
         "prices" => DIGIT_SETS.into_iter().try_for_each(prices)?,

@@ -23,6 +23,7 @@ fn every_option_is_about_something() {
     let looked_at = [
         "p",
         "family",
+        "together",
         "digits_table",
         "appendix_a",
         "reach",
@@ -105,6 +106,8 @@ fn what_goes_together_is_taken() {
         "--all --preset boot --record X",
         "--reach --only thin-18631 --rounds 3 --json X",
         "--record X Y --page P --plot Q",
+        "--family ckks --record X Y --page P --plot Q",
+        "--family ckks --preset Y --together 8 --threads 2 --runs 3 --json X",
         "--preset Y --table square --explain",
         "--preset Y --packed --explain",
         "--preset Y --packed --scheme bgv,bfv --threads 2 --runs 3 --record X",

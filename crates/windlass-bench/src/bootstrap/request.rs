@@ -73,9 +73,12 @@ pub struct Bootstrap {
         long,
         value_name = "FAMILY",
         conflicts_with_all = CIRCUIT,
-        conflicts_with_all = ["m", "reach", "all", "digits_table", "page", "plot", "scheme", "enough_seconds", "slack"]
+        conflicts_with_all = ["m", "reach", "all", "digits_table", "scheme", "enough_seconds", "slack"]
     )]
     pub family: Option<Family>,
+    /// Refresh as many complex ciphertexts in one call as well, in a row of its own. Only for CKKS.
+    #[arg(long, value_name = "COUNT", requires = "family", value_parser = crate::threads::number(), conflicts_with_all = ["page", "plot"])]
+    pub together: Option<usize>,
     /// The preset; `list` prints the names.
     #[arg(long, default_value = "list")]
     pub preset: String,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use windlass_ring::kernels::work;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::{Context, switching};
@@ -19,6 +20,7 @@ pub(super) fn raised(context: &Arc<Context>, keys: &RefreshKeys, parts: &[Poly<E
     let (basis, qp) = (context.basis(top), context.base_qp(top));
     let second = lifted(&second, &qp);
     let [b, a] = keys.encrypted_secret.pair();
+    work::add(work::Kind::Keys, 2 * qp.len() * context.ring().n());
     let pair = [b, a].map(|half| half.mul(&second));
     let [mut low, high] = switching::mod_down(context, [&pair[0], &pair[1]], top, 1);
     low.add_assign(&lifted(&first, &basis));

@@ -8,7 +8,8 @@ pub enum RefreshStep {
     Raise,
     /// A map from coefficients to slots, by number.
     ToSlots(usize),
-    /// The sine of the real parts (0) or the imaginary ones (1); of both at once for fewer slots.
+    /// The sine of the real parts (0) or the imaginary ones (1); of both at once for fewer slots. On several
+    /// threads both sines run side by side, and both steps are reported after the later one.
     Sine(usize),
     /// A map back, by number.
     ToCoefficients(usize),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use rayon::prelude::*;
 use windlass_ring::gadget::Gadget;
-use windlass_ring::kernels::Modulus;
+use windlass_ring::kernels::{Modulus, work};
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretKey};
@@ -200,6 +200,7 @@ impl EncapsulationKey {
         let keep = context.basis(self.input.level);
         let qp = keep.union(&special);
         let digit = Gadget::whole(&keep).decompose(x, &special, (1, &Basis::new([])));
+        work::add(work::Kind::Keys, 2 * qp.len() * context.ring().n());
         let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &qp, &[(&digit[0], key)]).divide_rounded(&keep, 1);
         self.pairs[0].pair().map(half)
     }
@@ -212,6 +213,7 @@ impl EncapsulationKey {
         let digits = self.input.digits.cut(&centred);
         let digits: Vec<Poly<Eval>> =
             digits.par_iter().map(|digit| Poly::from_signed(ring, basis, digit).into_eval()).collect();
+        work::add(work::Kind::Keys, 2 * digits.len() * basis.len() * ring.n());
         [0, 1].map(|half| {
             let terms: Vec<_> = digits.iter().zip(&self.pairs).map(|(digit, key)| (digit, key.pair()[half])).collect();
             Poly::dot(ring, basis, &terms)

@@ -189,6 +189,13 @@ pub(crate) trait Part: Copy {
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);
     /// A combination that holds eight canonical residues; takes the room of one product.
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination;
+    /// The combination modulo q as one that takes the room of one product.
+    #[inline(always)]
+    fn fold_combination(self, sum: Self::Combination) -> Self::Combination {
+        let mut words = [0; LANES];
+        self.store_combination(&mut words, sum);
+        self.combination_from(&words)
+    }
 }
 
 /// All eight lanes.

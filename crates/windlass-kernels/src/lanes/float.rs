@@ -319,22 +319,21 @@ impl<O: FloatOps, const ROOMY: bool> Part for Float<O, ROOMY> {
         self.combine_doubles(sum, self.ops.load_bits(x), coefficient)
     }
 
-    // high < 6·2^50·q + 2^53 is a multiple of 2^51 below 2^103, and the quotient, below 2^53, is
-    // off by less than 3/2 + 1/2: so the remainder is in (−2q, 2q), whole, and exact. With the low
-    // part it is at most 2^53 in absolute value.
     #[inline(always)]
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination) {
-        let o = self.ops;
-        let high = o.sub(sum.0, o.splat(SUM_START));
-        let quotient = o.round(o.mul(high, o.splat(self.inverse)));
-        let rest = o.fnma(quotient, o.splat(self.modulus), high);
-        let x = self.reduce_wide(o.add(rest, sum.1));
-        o.store_canonical(words, if self.tiny { self.reduce(x) } else { x }, self.q);
+        let x = self.combined(sum);
+        self.ops.store_canonical(words, if self.tiny { self.reduce(x) } else { x }, self.q);
     }
 
     #[inline(always)]
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
         self.sum_from(self.load(words))
+    }
+
+    // In (−q, q), or (−2q, 2q) for a tiny q: in absolute value at most 2^50, as a low part.
+    #[inline(always)]
+    fn fold_combination(self, sum: Self::Combination) -> Self::Combination {
+        self.sum_from(self.combined(sum))
     }
 }
 
@@ -377,6 +376,20 @@ impl<O: FloatOps, const ROOMY: bool> Float<O, ROOMY> {
         let y = o.splat(f64::from_bits(coefficient));
         let next = o.fma(x, y, sum.0);
         (next, o.sub(sum.1, o.fnma(x, y, o.sub(next, sum.0))))
+    }
+
+    /// A combination to (−q, q), or to (−2q, 2q) if q is tiny.
+    ///
+    /// high < 6·2^50·q + 2^53 is a multiple of 2^51 below 2^103, and the quotient, below 2^53, is
+    /// off by less than 3/2 + 1/2: so the remainder is in (−2q, 2q), whole, and exact. With the low
+    /// part it is at most 2^53 in absolute value.
+    #[inline(always)]
+    fn combined(self, sum: (O::Reg, O::Reg)) -> O::Reg {
+        let o = self.ops;
+        let high = o.sub(sum.0, o.splat(SUM_START));
+        let quotient = o.round(o.mul(high, o.splat(self.inverse)));
+        let rest = o.fnma(quotient, o.splat(self.modulus), high);
+        self.reduce_wide(o.add(rest, sum.1))
     }
 
     /// A sum to (−9q/2, 9q/2), and to (−4q, 4q) unless q is tiny.

@@ -335,13 +335,13 @@ fn full_sums_of_the_largest_products_are_exact() {
     }
 }
 
-/// Full combinations of the words x with the coefficient of a scalar, with and without a residue at
-/// first.
+/// Full combinations of the words x with the coefficient of a scalar: without a residue at first, with one,
+/// and one that was folded and filled again.
 #[derive(Clone)]
 struct FullCombinations(Words, u64, u64);
 
 impl Kernel for FullCombinations {
-    type Output = (Words, Words, usize);
+    type Output = ([Words; 3], usize);
     fn run<L: Lanes>(self, l: L) -> Self::Output {
         let Self(x, scalar, first) = self;
         let (terms, coefficient) = (L::COMBINED.min(64), l.coefficient(scalar));
@@ -352,10 +352,12 @@ impl Kernel for FullCombinations {
                 begun = l.combine(begun, &x, coefficient);
             }
         }
-        let mut out = [[0; LANES]; 2];
-        l.store_combination(&mut out[0], empty);
-        l.store_combination(&mut out[1], begun);
-        (out[0], out[1], terms)
+        let folded = (1..terms).fold(l.fold_combination(empty), |sum, _| l.combine(sum, &x, coefficient));
+        let mut out = [[0; LANES]; 3];
+        for (out, sum) in out.iter_mut().zip([empty, begun, folded]) {
+            l.store_combination(out, sum);
+        }
+        (out, terms)
     }
 }
 
@@ -367,11 +369,13 @@ fn full_combinations_of_the_largest_words_are_exact() {
         let words = [[0; LANES], [top; LANES], [top, top - 1, 1 << 49, 1, 2, 3, 1 << 25, (1 << 25) - 1]];
         for (x, scalar) in words.iter().flat_map(|x| scalars.map(|scalar| (*x, scalar))) {
             let first = q.value() - 1;
-            for (empty, begun, terms) in everywhere(q, FullCombinations(x, scalar, first)) {
+            for ([empty, begun, folded], terms) in everywhere(q, FullCombinations(x, scalar, first)) {
                 let sum = |x: u64, terms: usize| x as u128 * scalar as u128 * terms as u128;
                 assert_eq!(empty, x.map(|x| q.reduce_u128(sum(x, terms))), "q = {}, {scalar}", q.value());
                 let expected = x.map(|x| q.reduce_u128(sum(x, terms - 1) + first as u128));
                 assert_eq!(begun, expected, "q = {}, {scalar}", q.value());
+                let expected = x.map(|x| q.reduce_u128(sum(x, 2 * terms - 1)));
+                assert_eq!(folded, expected, "q = {}, {scalar}", q.value());
             }
         }
     }

@@ -12,6 +12,7 @@ use crate::isa::Isa;
 use crate::lanes::{self, Block, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 use crate::ntt::{Axis, Shape};
+use crate::work;
 
 /// Precomputed tables of the transform of a [`Shape`] modulo one prime.
 ///
@@ -96,6 +97,7 @@ impl NttPlan {
 
     fn run<'a>(&self, direction: Direction, steps: impl ExactSizeIterator<Item = &'a AxisTransform>, row: &mut [u64]) {
         assert_eq!(row.len(), self.shape.n());
+        work::add(work::Kind::Transformed, row.len());
         let steps: Vec<&AxisTransform> = steps.collect();
         for (index, step) in steps.iter().enumerate() {
             let is_rows =

@@ -4,9 +4,13 @@ use super::columns::{fetch_ahead, ragged, vectors};
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, Part, dispatch};
 use crate::modulus::Modulus;
+use crate::work;
 
 /// Most terms of one [`dot_scalar`]: more than the primes of any chain.
 pub const MAX_TERMS: usize = 160;
+
+/// Terms of most base conversions.
+const FEW: usize = 16;
 
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
 const WIDE: usize = 4;
@@ -37,7 +41,7 @@ impl<const SOURCES: bool> DotScalar<'_, '_, SOURCES> {
     /// W vectors from `start`, part by part so that their sums stay in registers; rows are fetched
     /// before they are needed.
     #[inline(always)]
-    fn wide<L: Lanes, const W: usize>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
+    fn wide<L: Lanes, const W: usize>(&mut self, l: L, coefficients: &[u64], start: usize) {
         for (x, _) in self.terms {
             fetch_ahead::<W>(x, start);
         }
@@ -47,15 +51,14 @@ impl<const SOURCES: bool> DotScalar<'_, '_, SOURCES> {
     }
 
     #[inline(always)]
-    fn part<P: Part, const W: usize>(&mut self, p: P, coefficients: &[u64; MAX_TERMS], start: usize) {
+    fn part<P: Part, const W: usize>(&mut self, p: P, coefficients: &[u64], start: usize) {
         let (first, mut taken) = start_from(p, self.constant);
         let mut sums = [first; W];
         let (out, _) = self.out[start..start + W * LANES].as_chunks_mut::<LANES>();
         for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
             if taken == P::COMBINED {
                 for w in 0..W {
-                    p.store_combination(&mut out[w], sums[w]);
-                    sums[w] = p.combination_from(&out[w]);
+                    sums[w] = p.fold_combination(sums[w]);
                 }
                 taken = 1;
             }
@@ -72,13 +75,12 @@ impl<const SOURCES: bool> DotScalar<'_, '_, SOURCES> {
 
     /// The last vector of rows whose length is no multiple of eight.
     #[inline(always)]
-    fn rest<L: Lanes>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
+    fn rest<L: Lanes>(&mut self, l: L, coefficients: &[u64], start: usize) {
         let mut padded = [0; LANES];
         let (mut sum, mut taken) = start_from(l, self.constant);
         for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
             if taken == L::COMBINED {
-                l.store_combination(&mut padded, sum);
-                sum = l.combination_from(&padded);
+                sum = l.fold_combination(sum);
                 taken = 1;
             }
             taken += 1;
@@ -95,22 +97,31 @@ impl<const SOURCES: bool> Kernel for DotScalar<'_, '_, SOURCES> {
 
     #[inline(always)]
     fn run<L: Lanes>(mut self, l: L) {
-        let mut coefficients = [0; MAX_TERMS];
+        // A base conversion calls this for a thousand columns at a time: clearing room for the most terms
+        // would be felt.
+        let (mut few, mut many);
+        let coefficients: &mut [u64] = if self.terms.len() <= FEW {
+            few = [0; FEW];
+            &mut few
+        } else {
+            many = [0; MAX_TERMS];
+            &mut many
+        };
         for (coefficient, (_, scalar)) in coefficients.iter_mut().zip(self.terms) {
             *coefficient = l.coefficient(*scalar);
         }
         let length = self.out.len();
         let mut start = 0;
         while start + WIDE * LANES <= length {
-            self.wide::<L, WIDE>(l, &coefficients, start);
+            self.wide::<L, WIDE>(l, coefficients, start);
             start += WIDE * LANES;
         }
         while start + LANES <= length {
-            self.wide::<L, 1>(l, &coefficients, start);
+            self.wide::<L, 1>(l, coefficients, start);
             start += LANES;
         }
         if start < length {
-            self.rest(l, &coefficients, start);
+            self.rest(l, coefficients, start);
         }
     }
 }
@@ -127,6 +138,7 @@ pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]
 /// constant and the scalars are canonical. At most [`MAX_TERMS`] terms.
 pub fn dot_sources(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)], constant: u64) {
     check(out, terms);
+    work::add(work::Kind::Converted, out.len() * terms.len());
     dispatch(isa, q, DotScalar::<true> { out, terms, constant });
 }
 

@@ -2,6 +2,7 @@
 //! by row.
 
 use windlass_kernels::rows::{self, PairSum};
+use windlass_kernels::work;
 
 use super::decomposition::Decomposition;
 use crate::basis::Basis;
@@ -86,6 +87,7 @@ impl<'a> Product<'a> {
                 let keys = |k: usize| [b[k].row_of(index), a[k].row_of(index)];
                 let terms = digits.iter().enumerate().map(|(k, rows)| (keys(k), rows[row]));
                 let mut sums = [PairSum { out, terms: terms.collect() }];
+                work::add(work::Kind::Keys, 2 * digits.len() * ring.n());
                 rows::dot_pairs(ring.isa(), ring.modulus(index), &mut sums);
                 let [PairSum { out, .. }] = sums;
                 if let Some(addends) = self.addends {

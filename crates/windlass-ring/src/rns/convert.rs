@@ -13,9 +13,9 @@ use crate::basis::Basis;
 /// The index of a prime, and the row of residues modulo it.
 pub(crate) type PrimeRow<'a> = (usize, &'a mut [u64]);
 
-/// Columns of all sources and several targets that are combined at a time: those of a dozen sources
-/// stay in a second-level cache.
-const COLUMNS: usize = 4096;
+/// Columns of all sources and several targets that are combined at a time: those of a dozen sources and
+/// eight targets stay in a second-level cache.
+const COLUMNS: usize = 1024;
 
 /// Constants of the conversion x ↦ multiplier·\[multiplier^{-1}·x\]_B from basis B to basis C.
 ///
@@ -150,13 +150,14 @@ impl BaseConverter {
     fn combine(&self, sources: &[&[u64]], rows: &mut [PrimeRow<'_>], constant: impl Fn(usize) -> u64) {
         let n = sources[0].len();
         let width = if rows.len() == 1 { n } else { COLUMNS };
+        let mut terms: Vec<(&[u64], u64)> = Vec::with_capacity(sources.len());
         for start in (0..n).step_by(width) {
             let columns = start..n.min(start + width);
             for (index, row) in rows.iter_mut() {
                 let target = self.to.row_of(*index).expect("a prime of the target basis");
                 let scalars = self.matrix[target].iter().chain([&self.overflow[target]]);
-                let terms: Vec<(&[u64], u64)> =
-                    sources.iter().zip(scalars).map(|(source, &scalar)| (&source[columns.clone()], scalar)).collect();
+                terms.clear();
+                terms.extend(sources.iter().zip(scalars).map(|(source, &scalar)| (&source[columns.clone()], scalar)));
                 let (q, row) = (self.targets[target], &mut row[columns.clone()]);
                 rows::dot_sources(self.isa, q, row, &terms, constant(target));
             }
