@@ -49,8 +49,8 @@ impl PreciseRefreshSpec {
     ///
     /// # Errors
     /// [`windlass_schemes::Error::OutOfRange`] for numbers that no refresh has.
-    pub fn new(n: usize, passes: (usize, u32), depth: usize, assurance: Assurance) -> Result<Self> {
-        Self::with_finer_sine(n, passes, depth, assurance, 0)
+    pub fn new(n: usize, (passes, pass_bits): (usize, u32), depth: usize, assurance: Assurance) -> Result<Self> {
+        Self::with_finer_sine(n, (passes, pass_bits), depth, assurance, 0)
     }
 
     /// As [`Self::new`] with a sine that is exact to some bits more.
