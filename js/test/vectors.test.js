@@ -37,6 +37,18 @@ test("integers come back, over one ciphertext and over several", () => {
   }
 });
 
+// In rings of several axes: their transforms had offsets that indices of 32 bits led back into the row.
+test("integers come back in rings of composite index", () => {
+  for (const m of [1023, 4369, 384]) {
+    const shape = { p: m % 2 === 0 ? 257 : 2, r: 1, m, digits: 3, q_prime_bits: [45, 45, 45], special_prime_bits: [45] };
+    const named = { windlass_parameters: 1, name: `insecure_${m}`, scheme: "BGV", assurance: "insecure", ...shape };
+    const client = new Client(Context.fromParameters(JSON.stringify(named), { insecure: true }));
+    const bits = BigUint64Array.from([1n, 0n, 0n, 1n]);
+    assert.deepEqual(client.decryptUnsigned(client.encrypt(bits)).slice(0, 4), bits, `m = ${m}`);
+    client.free();
+  }
+});
+
 test("real numbers come back", () => {
   const context = Context.approximate({ depth: 1, slots: 4 });
   assert.deepEqual([context.scheme, context.modulus], ["CKKS", null]);

@@ -1,9 +1,9 @@
 """Lints and builds the npm package `windlass` in `js/`, and tests it in Node: `make wasm`.
 
-Needs rustup with the target wasm32-unknown-unknown and Node 20.3 with npm; it names what is
-missing. It sets up the rest in target/tools: wasm-bindgen in the version that Cargo.lock has, and
-wasm-opt (binaryen), without which the files are a few percent longer, and the compiler of
-TypeScript, which checks the declarations.
+Needs rustup with the target wasm32-unknown-unknown and Node 20.3 with npm, and wasm32-wasip1 for
+the tests of the kernels; it names what is missing. It sets up the rest in target/tools:
+wasm-bindgen in the version that Cargo.lock has, and wasm-opt (binaryen), without which the files
+are a few percent longer, and the compiler of TypeScript, which checks the declarations.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / "target/tools"
 TARGET = "wasm32-unknown-unknown"
+WASI = "wasm32-wasip1"
+# Those of arithmetic. Others map files. One expects a panic, which ends the program there.
+KERNEL_TESTS = ["lanes::", "ntt::", "rows::", "--skip", "places_outside_are_refused"]
 BINARYEN = "132.0.0"
 PLAYWRIGHT = "1.65.1"
 TYPESCRIPT = "5.9.3"
@@ -119,6 +122,19 @@ def browser() -> None:
             print("npm cannot fetch playwright-core: nothing is tested in a browser")
 
 
+def kernels() -> None:
+    """Tests of lanes and transforms, as a program that Node runs: there products are by halves."""
+    if shutil.which("rustup") is not None:
+        installed = run("rustup", "target", "list", "--installed", capture_output=True).stdout
+        if WASI not in installed.split():
+            print(f"kernels are not tested as WebAssembly: rustup target add {WASI}")
+            return
+    node = f"node --no-warnings {ROOT / 'tools/wasm/wasi.mjs'}"
+    os.environ["CARGO_TARGET_WASM32_WASIP1_RUNNER"] = node
+    command = ["test", "--locked", "--target", WASI, "--package", "windlass-kernels", "--lib"]
+    run(CARGO, *command, "--", *KERNEL_TESTS, cwd=ROOT)
+
+
 def forget_places() -> None:
     """Paths in panic messages begin at the workspace, or at the name of a crate."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
@@ -167,6 +183,7 @@ def main() -> None:
         return
     lint()
     types()
+    kernels()
     if "WINDLASS_PROGRAMS" not in os.environ:
         run(CARGO, "build", "--locked", "-p", "windlass-cli", "-p", "windlass-service", cwd=ROOT)
         os.environ["WINDLASS_PROGRAMS"] = str(ROOT / "target/debug")

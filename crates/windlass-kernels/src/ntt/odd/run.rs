@@ -30,10 +30,18 @@ pub(crate) struct Columns<'a> {
 }
 
 impl Columns<'_> {
+    /// Where the columns of an offset begin. In 64 bits, whatever a `usize` has: in 32 bits [`NONE`] would lead back
+    /// into the row.
+    #[inline(always)]
+    fn place(&self, offset: u32, w: usize) -> Option<usize> {
+        usize::try_from((self.start + LANES * w) as u64 + offset as u64).ok()
+    }
+
     /// Eight columns, or zero for the offset [`NONE`], which is beyond every row.
     #[inline(always)]
     fn load<C: Cell>(&self, cell: C, offset: u32, w: usize) -> C::Value {
-        if let Some(rest) = self.words.get(self.start + LANES * w + offset as usize..)
+        if let Some(place) = self.place(offset, w)
+            && let Some(rest) = self.words.get(place..)
             && let Some(words) = rest.first_chunk()
         {
             return if self.canonical[0] { cell.load(words) } else { cell.load_raw(words) };
@@ -44,7 +52,8 @@ impl Columns<'_> {
     /// Eight columns, unless the offset is [`NONE`].
     #[inline(always)]
     fn store<C: Cell>(&mut self, a: Arithmetic<C>, offset: u32, w: usize, x: Lazy<C::Value>) {
-        if let Some(rest) = self.words.get_mut(self.start + LANES * w + offset as usize..)
+        if let Some(place) = self.place(offset, w)
+            && let Some(rest) = self.words.get_mut(place..)
             && let Some(words) = rest.first_chunk_mut()
         {
             let x = a.fit(x, stored::<C>());
