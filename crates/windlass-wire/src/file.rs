@@ -64,7 +64,7 @@ const BELIEVED: u64 = LONGEST_SECRET;
 pub fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, WireError> {
     let mut file = File::open(path)?;
     let kind = file.metadata()?;
-    let mut header = Vec::with_capacity(HEADER_BYTES);
+    let mut header = Zeroizing::new(Vec::with_capacity(HEADER_BYTES));
     (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
     let may_be_a_state = matches!(kind_of(&header), Some(Kind::PartyState | Kind::SealedSecretKey));
     let longest = if may_be_a_state && kind.is_file() { LONGEST_STATE } else { LONGEST_SECRET };

@@ -113,7 +113,9 @@ pub fn of<F: Side>(agreement: &Agreement<F>) -> Result<(Vec<Cost>, String)> {
     let of_all = F::plan(context, &ciphertext, (agreement.publication(), parties))?;
     let (share, seconds) = timed(|| F::share(&of_all, &Holder::All(&secret), &mut rng));
     share?;
-    let bytes = poly_len(common.context(), &F::basis(context, &plan)) as u64 + AROUND + 64;
+    // The digest of the ciphertext, and the members.
+    let about = 32 + 1 + 2 * u64::from(agreement.threshold());
+    let bytes = poly_len(common.context(), &F::basis(context, &plan)) as u64 + AROUND + about;
     all.push(Cost { name: "decryption", count: agreement.publication().decryptions as usize, bytes, seconds });
     Ok((all, F::noise(&plan).0))
 }

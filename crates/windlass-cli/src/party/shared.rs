@@ -71,7 +71,7 @@ pub fn encrypt<F: Side>(agreement: &Agreement<F>, args: &EncryptArgs, stages: &m
     let ciphertexts = vector.ciphertexts.len();
     let bytes = store(context, &args.out, vector)?;
     let mut report = Report::default();
-    report.line(format!("{} values are encrypted in {ciphertexts} ciphertexts", all.len()));
+    report.line(format!("encrypted values: {}; ciphertexts: {ciphertexts}", all.len()));
     report.field("values", all.len());
     report.field("ciphertexts", ciphertexts);
     report.made("ciphertext", &args.out, bytes);

@@ -79,7 +79,12 @@ pub fn open<F: Side>(
     refuse_posted(&args.out, &format!("{}-keys.{EXTENSION}", own.party.number()))?;
     let messages = stages.run("open", "making shares of keys", || own.party.opening()).map_err(at(&args.own.state))?;
     let mut report = Report::default();
-    report.line(format!("{}: {} messages for the others, in {}", name(&own.party), messages.len(), args.out.display()));
+    report.line(format!(
+        "{}: messages for the others: {}, in {}",
+        name(&own.party),
+        messages.len(),
+        args.out.display()
+    ));
     post(agreement, &messages, &args.out, &mut report)?;
     report.seconds(stages.seconds());
     Ok(report)
@@ -109,7 +114,7 @@ pub fn receive<F: Side>(
     let mut report = Report::default();
     let [new, again, other] = counts;
     report.line(format!(
-        "{}: {new} messages were taken, {again} had been taken before, {other} are not for this party",
+        "{}: messages taken: {new}, taken before: {again}, not for this party: {other}",
         name(&own.party)
     ));
     report.field("new", new);

@@ -9,7 +9,7 @@ use windlass::wire::hex;
 use windlass::{Approximate, Exact, NeedsKeys};
 use windlass_parties::{Agreement, Member};
 
-use super::together;
+use super::calls::together;
 use crate::array::{Parts, PyCiphertext};
 use crate::either::{Either, map_kind, on_kind};
 use crate::error::plain;

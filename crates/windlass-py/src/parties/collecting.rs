@@ -1,6 +1,6 @@
 //! Adding up shares: keys, and values.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -8,8 +8,8 @@ use windlass::{Approximate, Exact};
 use windlass_parties::{Assembly, CollectiveFamily, CollectiveKeys, PartiesError, Reading, Receipt, Step};
 
 use super::agreement::{AgreementKind, PyAgreement};
+use super::calls::{in_words, together};
 use super::identity::PyIdentity;
-use super::{in_words, together};
 use crate::array::{Parts, PyCiphertext};
 use crate::array_layout::ArrayLayout;
 use crate::client::PyEncryptor;

@@ -9,8 +9,8 @@ use windlass::{Approximate, Exact};
 use windlass_parties::{Handover, PartiesError, Receipt};
 
 use super::agreement::{AgreementKind, PyAgreement};
+use super::calls::{in_words, together};
 use super::member::{PartyKind, PyParty, as_bytes};
-use super::{in_words, together};
 use crate::array::{Parts, PyCiphertext};
 use crate::array_layout::ArrayLayout;
 use crate::client::PyEncryptor;

@@ -11,7 +11,7 @@ use windlass::wire::{
 use windlass_parties::Identity;
 use zeroize::Zeroizing;
 
-use super::together;
+use super::calls::together;
 use crate::error::{of_file, plain};
 use crate::passphrase::passphrase_of;
 use crate::runtime::quick;

@@ -10,8 +10,8 @@ use windlass::{Approximate, Exact};
 use windlass_parties::{PartiesError, Party, Step};
 
 use super::agreement::{AgreementKind, PyAgreement};
+use super::calls::{in_words, refuse, together};
 use super::identity::{PyIdentity, opened};
-use super::{in_words, refuse, together};
 use crate::array::{Parts, PyCiphertext};
 use crate::either::{Either, map_kind, on_kind};
 use crate::error::{of_file, plain};

@@ -1,6 +1,7 @@
 //! Keys that several parties hold together.
 
 mod agreement;
+mod calls;
 mod collecting;
 mod handover;
 mod identity;
@@ -11,49 +12,3 @@ pub use collecting::{PyAssembly, PyReading};
 pub use handover::PyHandover;
 pub use identity::PyIdentity;
 pub use member::PyParty;
-
-use pyo3::prelude::*;
-use windlass_parties::{PartiesError, Receipt};
-
-use crate::error::{exception, plain, raise};
-use crate::runtime::quick;
-
-/// The exception for an error of several parties.
-fn refuse(py: Python<'_>, error: PartiesError) -> PyErr {
-    let message = error.to_string();
-    match error {
-        PartiesError::Windlass(error) => raise(py, error),
-        PartiesError::Wire(error) => raise(py, error.into()),
-        PartiesError::OutOfRange(_) | PartiesError::MemberTwice { .. } => plain(py, "ParameterError", message),
-        PartiesError::Unsupported { .. } => plain(py, "NoParameters", message),
-        PartiesError::Text { .. } => plain(py, "FileError", message),
-        PartiesError::StateKept { .. } => plain(py, "FileExists", message),
-        PartiesError::Missing { from, .. } => {
-            exception(py, "MissingMessages", message, |data| data.set_item("members", from))
-        }
-        PartiesError::Spent { .. } => plain(py, "DecryptionsSpent", message),
-        PartiesError::Forged { ref from }
-        | PartiesError::Unreadable { ref from }
-        | PartiesError::Conflict { ref from, .. }
-        | PartiesError::Disagreement { ref from, .. }
-        | PartiesError::AnotherShare { ref from }
-        | PartiesError::OtherReading { ref from } => {
-            exception(py, "MessageRefused", message, |data| data.set_item("sender", from))
-        }
-        _ => plain(py, "MessageRefused", message),
-    }
-}
-
-/// Work on several parties, without Python's lock.
-fn together<T: Send>(py: Python<'_>, work: impl FnOnce() -> windlass_parties::Result<T> + Send) -> PyResult<T> {
-    quick(py, || Ok(work()))?.map_err(|error| refuse(py, error))
-}
-
-/// What became of a message, in words.
-fn in_words(receipt: Receipt) -> &'static str {
-    match receipt {
-        Receipt::New => "new",
-        Receipt::Again => "again",
-        Receipt::NotNeeded => "not needed",
-    }
-}

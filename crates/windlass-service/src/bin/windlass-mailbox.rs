@@ -138,7 +138,7 @@ fn tell(json: bool, what: &str, moved: mailbox::Moved) {
     let mailbox::Moved { new, again } = moved;
     match json {
         true => say(&json!({ "new": new, "again": again }) as &Value),
-        false => say(&format!("{new} messages were {what}, {again} were there")),
+        false => say(&format!("messages {what}: {new}; there before: {again}")),
     }
 }
 
