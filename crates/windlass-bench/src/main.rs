@@ -7,6 +7,7 @@ mod linear;
 mod lookup;
 mod machine;
 mod mapped;
+mod parties;
 mod process_time;
 mod ring_args;
 mod search;
@@ -51,6 +52,8 @@ enum Command {
     /// Nearest neighbours of an encrypted vector, compared with the method of diagonals and the
     /// memory bandwidth.
     Search(search::Search),
+    /// Keys of several parties: the work of one party, beside making all keys alone, and the bytes that it sends.
+    Parties(parties::Parties),
     /// What Windlass states of the security of every preset and every point of its tables, a line
     /// of JSON for each: what data/security/rerun.py compares with the lattice estimator.
     Security,
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Mapped(args) => mapped::run(&args),
         Command::Lookup(args) => lookup::run(&args),
         Command::Search(args) => search::run(&args),
+        Command::Parties(args) => parties::run(&args),
         Command::Security => security::run(),
     };
     match outcome {

@@ -12,7 +12,7 @@ mod textbook;
 mod transforms;
 
 pub use args::Standard;
-pub use report::Report;
+pub use report::{Facts, Report};
 
 use crate::{machine, record, yardstick};
 
