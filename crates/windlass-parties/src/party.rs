@@ -344,8 +344,8 @@ impl Party {
     /// The mask follows from the state, the ciphertext, the members and the reader: a party that is asked again has the
     /// same share.
     ///
-    /// **Warning.** A party that also decrypts the ciphertext for the same reader reveals the values, and with them the
-    /// reader's share.
+    /// **Warning.** Do this once for a ciphertext. A party that also decrypts it reveals its share, and two readers of one
+    /// ciphertext together learn the difference of its shares.
     ///
     /// # Errors
     /// As there; [`PartiesError::OutOfRange`] for this party as the reader.
