@@ -31,20 +31,18 @@ pub fn context(
     Ok(context)
 }
 
-/// Bits of capacity that the noise of a decryption by several parties takes: 40 of security, 10 for the number of
-/// decryptions, and what hides an error in rings of up to 2^16 coefficients.
-const FLOODING: f64 = 80.0;
-
 /// The context for a specification, for a key that so many parties hold together, with room for decryptions.
 pub fn context_among(py: Python<'_>, spec: &ParamSpec, unlimited: bool, parties: u32) -> PyResult<Context> {
     if unlimited {
         let message = "unlimited and parties: several parties cannot make the keys of refreshes yet; plan for a depth";
         return Err(plain(py, "NoParameters", message));
     }
-    // The secret and the errors of keys are sums over the parties: products take more bits.
-    let growth = f64::from(parties.max(1)).log2() * f64::from(2 + 2 * spec.depth + spec.linear_maps);
-    let spec = ParamSpec { capacity: spec.capacity + FLOODING + growth, ..spec.clone() };
-    quick(py, || Context::from_params(Params::plan(&spec)?.with_parties(parties)?))
+    // Sets for fewer than two parties are refused as such.
+    let spec = ParamSpec { parties: parties.max(2), ..spec.clone() };
+    quick(py, || {
+        let params = Params::plan(&spec)?;
+        Context::from_params(if parties < 2 { params.with_parties(parties)? } else { params })
+    })
 }
 
 /// A warning where slots were not asked for, and there is not one for a thousand coefficients.
