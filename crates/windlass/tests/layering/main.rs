@@ -80,6 +80,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
             "windlass",
             "windlass_features",
             "windlass_papers",
+            "windlass_parties",
             "windlass_retrieval",
         ],
     ),

@@ -25,6 +25,7 @@ const ROOMS: [(&str, &[Room]); 2] = [
                     "json.rs",
                     "memory",
                     "once.rs",
+                    "secret_words.rs",
                 ],
             ),
             ("plaintext", &["plaintext"]),
