@@ -33,7 +33,7 @@ pub trait DecryptionMethod: fmt::Debug + Send + Sync {
     }
 
     /// The digits: enough for the rounding error of the front end, whose coefficients are bounded by
-    /// [`FrontEndRounding`], and for what was there before.
+    /// [`crate::FrontEndRounding`], and for what was there before.
     ///
     /// # Errors
     /// What the method cannot do, as [`super::BootstrapError::Unsupported`].

@@ -60,7 +60,7 @@ impl FileContext for ApproximateContext {
 /// | Bytes | Field |
 /// |---|---|
 /// | 1 | degree in the scale: 1, or 2 for a product that is not rescaled yet |
-/// | 1 | the sum of: 1 if the second polynomial is a seed, 2 if the errors of its own slots follow, 4 if the number of its entries follows, 8, only with 2, if what may be in a slot at most follows |
+/// | 1 | the sum of: 1 if the second polynomial is a seed, 2 if the errors of its own slots follow, 4 if the number of its entries follows, 8, only with 2, if what may be in a slot at most follows, 16, only with 2, if what may be in all slots at once follows |
 /// | 2 | level |
 /// | 4 | number of slots |
 /// | 8 | scale, a double |
@@ -69,6 +69,7 @@ impl FileContext for ApproximateContext {
 /// | 8 | where it follows: what the encryption with this second polynomial has given to that of the own slots, a double |
 /// | 8 | where it follows: the deviation of all else there, a double; both together no less than that of a fresh encryption, and less than that of the whole ring |
 /// | 8 | where it follows: what may be in one of the own slots at most beside that, with a negligible probability, a double; more than the bound on the rest, 72 times the sum of the two figures before |
+/// | 8 | where it follows: what may be in each of the own slots, and in all of them at once, beside that, a double; more than 0 |
 /// | 4 | where it follows: the number of entries, the first of the slots; fewer than there are slots |
 /// | 8 | with it: bound on the absolute value of the slots beside the entries, a double; 0 for zeros |
 /// | | two polynomials, packed; a seed takes 32 bytes |
@@ -85,6 +86,9 @@ const ENTRIES: u8 = 4;
 
 /// What may be in one of the own slots at most follows their errors.
 const MOST: u8 = 8;
+
+/// What may be in all of the own slots at once follows.
+const SYSTEMATIC: u8 = 16;
 
 /// The fields before the polynomials.
 struct Fields {
@@ -106,7 +110,8 @@ impl Fields {
         if !(1..=2).contains(&degree) {
             return malformed("degree of a CKKS ciphertext");
         }
-        if flags & !(SEEDED | OWN | ENTRIES | MOST) != 0 || flags & (OWN | MOST) == MOST {
+        let needs_own = flags & (MOST | SYSTEMATIC) != 0;
+        if flags & !(SEEDED | OWN | ENTRIES | MOST | SYSTEMATIC) != 0 || needs_own && flags & OWN == 0 {
             return malformed("flags of a CKKS ciphertext");
         }
         if !context.is_level(level) {
@@ -127,8 +132,9 @@ impl Fields {
         }
         let own = if flags & OWN == 0 { None } else { Some(own_error(context, fields, (level, slots), deviation)?) };
         let most = if flags & MOST == 0 { None } else { Some(most(fields, own)?) };
+        let systematic = if flags & SYSTEMATIC == 0 { None } else { Some(systematic(fields)?) };
         let beside = if flags & ENTRIES == 0 { None } else { Some(entries(fields, slots)?) };
-        let info = FiledInfo { degree: degree.into(), slots, magnitude, beside, deviation, own, most };
+        let info = FiledInfo { degree: degree.into(), slots, magnitude, beside, deviation, own, most, systematic };
         Ok(Self { seeded: flags & SEEDED != 0, level, info })
     }
 }
@@ -178,8 +184,17 @@ fn most(fields: &mut FieldReader<'_>, own: Option<(f64, f64)>) -> Result<f64, Wi
     }
 }
 
+/// What may be in all of the own slots at once. Nothing is not stated.
+fn systematic(fields: &mut FieldReader<'_>) -> Result<f64, WireError> {
+    const WHAT: &str = "systematic error of the own slots";
+    match fields.f64(WHAT)? {
+        size if size > 0.0 => Ok(size),
+        _ => Err(WireError::Malformed { what: WHAT }),
+    }
+}
+
 /// Bytes before the polynomials.
-const FIELDS: u64 = 68;
+const FIELDS: u64 = 76;
 
 /// A single ciphertext has the form of a [`Stored`] one.
 impl Wire<ApproximateContext> for Ciphertext {
@@ -190,12 +205,13 @@ impl Wire<ApproximateContext> for Ciphertext {
     }
 
     fn encode(&self, _: &ApproximateContext, out: &mut FieldWriter) {
-        let FiledInfo { deviation, own, most, beside, .. } = self.to_file();
+        let FiledInfo { deviation, own, most, systematic, beside, .. } = self.to_file();
         let flag = |is_set, flag| if is_set { flag } else { 0 };
         let flags = flag(self.seed().is_some(), SEEDED)
             | flag(own.is_some(), OWN)
             | flag(beside.is_some(), ENTRIES)
-            | flag(most.is_some(), MOST);
+            | flag(most.is_some(), MOST)
+            | flag(systematic.is_some(), SYSTEMATIC);
         out.bytes(&[self.degree() as u8, flags]);
         out.u16(self.level() as u16);
         out.u32(self.slots() as u32);
@@ -208,6 +224,9 @@ impl Wire<ApproximateContext> for Ciphertext {
         }
         if let Some(most) = most {
             out.f64(most);
+        }
+        if let Some(size) = systematic {
+            out.f64(size);
         }
         if let Some((count, rest)) = beside {
             out.u32(count as u32);

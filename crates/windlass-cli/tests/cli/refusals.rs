@@ -195,7 +195,7 @@ fn parameter_files_are_named_with_what_is_wrong() {
         ("digits", json!(0), "the number of digits is 0"),
         ("q_prime_bits", json!([60, 60]), "the size of a prime of Q in bits is 60"),
         ("special_prime_bits", json!([60]), "the size of a special prime in bits is 60"),
-        ("windlass_parameters", json!(9), "format version 9 is not supported (this build reads versions up to 4)"),
+        ("windlass_parameters", json!(9), "format version 9 is not supported (this build reads versions up to 5)"),
     ] {
         let mut bad = good.clone();
         bad[field] = value;

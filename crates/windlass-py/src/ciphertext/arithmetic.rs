@@ -262,7 +262,7 @@ impl PyCiphertext {
     /// >>> low = float(third - Fraction(float(third)))
     /// >>> x = server.receive(client.encrypt([0.5])).add_wide(float(third), low)
     /// >>> high, low = client.decrypt_wide(x)
-    /// >>> abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(5, 6)) < Fraction(1, 2**70)
+    /// >>> abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(5, 6)) < Fraction(1, 2**60)
     /// True
     fn add_wide(&self, high: &Bound<'_, PyAny>, low: &Bound<'_, PyAny>) -> PyResult<Self> {
         elementwise::wide(self, [high, low], WideOperation::Add)

@@ -64,6 +64,8 @@ pub struct FiledInfo {
     /// What may be in one of the own slots at most beside that, if it is more than the bound on the
     /// rest ([`states_most`]); less is in the rest.
     pub most: Option<f64>,
+    /// What may be in every one of the own slots at once beside that, if there is any.
+    pub systematic: Option<f64>,
 }
 
 /// Whether a file states what may be in a slot at most, beside a deviation of so much.
@@ -251,15 +253,20 @@ impl Ciphertext {
         let (degree, slots) = (self.info.degree, self.slots());
         let (magnitude, beside) = self.info.magnitude.to_file();
         let least = |count| self.context.fresh_deviation(self.level(), count);
-        let deviation = self.info.deviation.max(least(self.context.spec().n));
+        let mut deviation = self.info.deviation.max(least(self.context.spec().n));
         let ((fresh, rest), most) = (self.info.own.split(source_of(&self.parts)), self.info.own.most());
+        let systematic = self.info.own.systematic();
         let floored = |rest: f64| if fresh + rest < least(2 * slots) { least(2 * slots) } else { rest };
         let (rest, most) = match states_most(most, fresh + floored(rest)) {
             true => (floored(rest), Some(most)),
             false => (floored(rest + most / ErrorModel::BOUND_FACTOR), None),
         };
         let own = (fresh + rest < deviation).then_some((fresh, rest));
-        FiledInfo { degree, slots, magnitude, beside, deviation, own, most: own.and(most) }
+        if own.is_none() {
+            deviation += systematic;
+        }
+        let systematic = own.and((systematic > 0.0).then_some(systematic));
+        FiledInfo { degree, slots, magnitude, beside, deviation, own, most: own.and(most), systematic }
     }
 
     /// A ciphertext as a file states it, all checked one by one before.
@@ -268,10 +275,11 @@ impl Ciphertext {
     /// [`Error::ModulusExhausted`] if values within the bounds do not fit the modulus.
     #[doc(hidden)]
     pub fn from_file((context, key): (&Arc<CkksContext>, KeyId), parts: Parts, filed: FiledInfo) -> Result<Self> {
-        let FiledInfo { degree, slots, magnitude, beside, deviation, own, most } = filed;
+        let FiledInfo { degree, slots, magnitude, beside, deviation, own, most, systematic } = filed;
         let (fresh, rest) = own.unwrap_or((0.0, deviation));
         let mut own = SlotError::unknown(rest);
         own.add_most(most.unwrap_or(0.0));
+        own.add_systematic(systematic.unwrap_or(0.0));
         if fresh > 0.0 {
             own.add(source_of(&parts), fresh);
         }

@@ -140,10 +140,10 @@ impl SlotError {
     }
 
     /// The part of a source that went through no automorphism, and the deviation of all the rest, both
-    /// without [`Self::most`].
+    /// without [`Self::most`] and [`Self::systematic`].
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
         let own = self.place(&(source, 1)).map_or(0.0, |at| self.parts[at].1);
-        (own, self.deviation_of(|label| *label != (source, 1)) + self.systematic)
+        (own, self.deviation_of(|label| *label != (source, 1)))
     }
 
     /// Adds what is not random, or not known to be.
@@ -345,7 +345,7 @@ mod tests {
         error.scale(0.5);
         assert_eq!((error.random(), error.systematic(), error.deviation()), (3.0, 2.0, 5.0));
         assert_eq!(error.bound(), 3.0 * ErrorModel::BOUND_FACTOR + 2.0);
-        assert_eq!(error.split(Source::Fresh(7)), (3.0, 2.0));
+        assert_eq!(error.split(Source::Fresh(7)), (3.0, 0.0));
         assert_eq!(error.spread(8), 3.0);
     }
 

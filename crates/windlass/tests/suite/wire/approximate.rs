@@ -87,6 +87,26 @@ fn ciphertexts_and_keys_come_back_and_work() {
     check(&context, secret(), &server.engine().rescale(&product).unwrap(), &squares());
 }
 
+/// What may be in every slot at once stays apart: it counts as it is in precision and bound.
+#[test]
+fn systematic_errors_come_back() {
+    let context = golden_context();
+    let sent = values(&context).ciphertexts[0].clone().into_ciphertext().approximating(2f64.powi(-20));
+    let payload = to_payload(context.files(), &ApproximateCiphertextV1::new(sent.clone()));
+    let read = |payload: &[u8]| decode::<_, ApproximateCiphertextV1>(context.files(), payload);
+    let back = read(&payload).unwrap().into_ciphertext();
+    assert!((back.precision_bits() - sent.precision_bits()).abs() < 0.01, "{}", back.precision_bits());
+    assert!((1.0..1.02).contains(&(back.error_bound() / sent.error_bound())), "{}", back.error_bound());
+    assert_eq!(to_payload(context.files(), &ApproximateCiphertextV1::new(back)), payload);
+    let size = sent.slot_errors().systematic.to_le_bytes();
+    let at = payload.windows(8).position(|window| window == size).unwrap();
+    for bad in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let mut changed = payload.to_vec();
+        changed[at..at + 8].copy_from_slice(&f64::to_le_bytes(bad));
+        assert!(matches!(read(&changed), Err(Error::Wire(WireError::Malformed { .. }))), "{bad}");
+    }
+}
+
 /// The lowest level and a single slot are fields like any others.
 #[test]
 fn ciphertexts_at_the_ends_of_their_ranges_come_back() {
@@ -130,7 +150,7 @@ fn impossible_fields_are_named() {
     };
     assert_eq!(what(0, &[0]), "degree of a CKKS ciphertext");
     assert_eq!(what(0, &[3]), "degree of a CKKS ciphertext");
-    for flags in [8, 9, 12, 16, 0x80] {
+    for flags in [8, 9, 12, 16, 17, 24, 32, 0x80] {
         assert_eq!(what(1, &[flags]), "flags of a CKKS ciphertext");
     }
     assert_eq!(what(2, &[0, 0]), "level of a CKKS ciphertext");
