@@ -7,13 +7,12 @@ use windlass_ring::{Basis, Eval, Poly, Values};
 use windlass_rlwe::switching::{self, Epilogue};
 
 use super::ciphertext::{Ciphertext, Info};
-use super::embedding::WIDE_ROUNDING;
 use super::encode::{period, residue};
 use super::engine::Engine;
 use super::error_model::ErrorModel;
 use super::magnitude::Magnitude;
 use super::slot_error::{SlotError, Source};
-use super::wide::{Wide, WideComplex};
+use super::wide::{WIDE_ROUNDING, Wide, WideComplex};
 use crate::error::{Error, Result};
 use crate::schemes::refreshing::AutoRefresh;
 

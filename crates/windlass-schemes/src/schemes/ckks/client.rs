@@ -10,12 +10,11 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::{Ciphertext, Info, source_of};
 use super::context::CkksContext;
-use super::embedding::WIDE_ROUNDING;
 use super::error_model::ErrorModel;
 use super::flooding;
 use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
-use super::wide::{Wide, WideComplex};
+use super::wide::{WIDE_ROUNDING, Wide, WideComplex};
 use crate::error::{Beyond, Error, Result};
 use crate::schemes::Publication;
 use crate::schemes::pairs::RlweCiphertext;

@@ -70,7 +70,7 @@ impl Embedding {
         values
     }
 
-    /// As [`Self::to_coefficients`], to [`WIDE_ROUNDING`] of the largest slot.
+    /// As [`Self::to_coefficients`], to [`wide::WIDE_ROUNDING`] of the largest slot.
     pub(crate) fn to_wide_coefficients(&self, slots: &[WideComplex]) -> Vec<Wide> {
         let (mut values, roots) = (slots.to_vec(), self.wide_roots());
         split_up(&mut values, &self.powers, |exponent, length| roots[exponent * (roots.len() / length)]);
@@ -80,7 +80,7 @@ impl Embedding {
         coefficients
     }
 
-    /// As [`Self::to_slots`], to [`WIDE_ROUNDING`] of the largest slot.
+    /// As [`Self::to_slots`], to [`wide::WIDE_ROUNDING`] of the largest slot.
     pub(crate) fn to_wide_slots(&self, coefficients: &[Wide]) -> Vec<WideComplex> {
         let ((re, im), roots) = (coefficients.split_at(coefficients.len() / 2), self.wide_roots());
         let mut values: Vec<WideComplex> = re.iter().zip(im).map(|(&re, &im)| WideComplex { re, im }).collect();
@@ -92,10 +92,6 @@ impl Embedding {
         self.wide.get_or_init(|| wide::roots(self.roots.len()))
     }
 }
-
-/// The relative error of transforms of [`Wide`] numbers, with room: roots are off by 2^−98 and there
-/// are 16 stages at most.
-pub(crate) const WIDE_ROUNDING: f64 = 1.0 / (1u128 << 90) as f64;
 
 /// Slots to coefficients, times the number of slots: a + i·b holds two coefficients.
 fn split_up<C>(values: &mut [C], powers: &[usize], root: impl Fn(usize, usize) -> C)
@@ -232,7 +228,7 @@ mod tests {
             }
             let back = embedding.to_wide_slots(&coefficients);
             let worst = wide.iter().zip(&back).map(|(a, b)| (*a - *b).norm()).fold(0.0, f64::max);
-            assert!(worst < WIDE_ROUNDING / 8.0, "{count} slots: {worst:e}");
+            assert!(worst < wide::WIDE_ROUNDING / 8.0, "{count} slots: {worst:e}");
         }
     }
 }

@@ -5,11 +5,14 @@
 //! branches and call no library. Quotients and roots use the processor's division and square root, whose time may
 //! depend on operands. `round` and `norm` call the library of the platform.
 
-use super::embedding::WIDE_ROUNDING;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use num_complex::Complex64;
 use zeroize::DefaultIsZeroes;
+
+/// The relative error of transforms of [`Wide`] numbers, with room: roots are off by 2^−98 and there
+/// are 16 stages at most.
+pub(crate) const WIDE_ROUNDING: f64 = 1.0 / (1u128 << 90) as f64;
 
 /// A number of about 106 bits: `high + low`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

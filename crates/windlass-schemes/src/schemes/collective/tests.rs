@@ -5,16 +5,18 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass_ring::slots::SlotRing;
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::collective::{Common, KeyName, KeySum, SecretShare, ThresholdShare, deal};
-use windlass_rlwe::{Assurance, Context, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
+use windlass_rlwe::{
+    Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
+};
 use zeroize::Zeroizing;
 
 use super::{ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, SwitchingShare};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::params::Params;
 use crate::plaintext::Plaintext;
 use crate::schemes::ckks::{self, CkksContext, CkksSpec, WideComplex};
 use crate::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Publication, Scheme};
@@ -82,7 +84,10 @@ impl Parties {
     }
 }
 
-fn exact(m: u64, scheme: Scheme, (p, r): (u64, u32), parties: u32, primes: usize) -> Params {
+/// A chain of primes, a scheme, and p and r of its plaintexts.
+type Set = (RlweSpec, Scheme, (u64, u32));
+
+fn exact(m: u64, scheme: Scheme, modulus: (u64, u32), parties: u32, primes: usize) -> Set {
     let spec = RlweSpec {
         m,
         q_prime_bits: vec![45; primes],
@@ -92,7 +97,7 @@ fn exact(m: u64, scheme: Scheme, (p, r): (u64, u32), parties: u32, primes: usize
         secret: SecretDistribution::Collective { parties },
         assurance: Assurance::Insecure { name: "insecure_parties".into() },
     };
-    Params::new("insecure_parties", scheme, (p, r), None, spec).unwrap()
+    (spec, scheme, modulus)
 }
 
 struct Exact {
@@ -102,11 +107,14 @@ struct Exact {
     parties: Parties,
 }
 
-fn exact_setting(params: &Params, threshold: u32) -> Exact {
-    let (context, slots) = (params.context().unwrap(), params.slot_ring().unwrap());
-    let element = slots.hypercube().dimensions().first().map_or(params.p(), |dimension| dimension.generator);
+fn exact_setting(set: &Set, threshold: u32) -> Exact {
+    let (spec, scheme, (p, r)) = set;
+    let context = Context::new(RlweParams::new(spec).unwrap()).unwrap();
+    let hypercube = Hypercube::automatic(spec.m, *p).unwrap();
+    let slots = Arc::new(SlotRing::with_hypercube(hypercube, *r, Isa::best()).unwrap());
+    let element = slots.hypercube().dimensions().first().map_or(*p, |dimension| dimension.generator);
     let parties = parties(&context, threshold, &[element]);
-    Exact { context, slots, scheme: params.scheme(), parties }
+    Exact { context, slots, scheme: *scheme, parties }
 }
 
 impl Exact {
