@@ -4,6 +4,10 @@ use windlass_rlwe::Limits;
 
 use crate::error::Result;
 
+/// Bits of the modulus that no decryption fills. A phase that does not belong to the ciphertext is uniform: each of its
+/// n coefficients looks right with a probability of 2^−4, so that a wrong share is seen.
+pub(crate) const SEEN_BITS: f64 = 4.0;
+
 /// How a decryption may be published, or made by several parties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Publication {
@@ -22,11 +26,11 @@ impl Default for Publication {
 
 impl Publication {
     /// Bits of capacity that a ciphertext needs to be decrypted by any number of so many parties: for noise of
-    /// 2·decryptions·n·2^κ times the error in each share, and [`super::collective::SEEN_BITS`]. Where t of k decrypt
+    /// 2·decryptions·n·2^κ times the error in each share, and [`SEEN_BITS`]. Where t of k decrypt
     /// there are t shares, and k − t + 1 times the decryptions of one party are planned for: at most (k + 1)²/4 together.
     pub(crate) fn capacity(self, n: usize, parties: u32) -> f64 {
         let noise = f64::from(self.security_bits) + f64::from(self.decryptions).log2() + 1.0;
-        noise + (n as f64 * (f64::from(parties) + 1.0).powi(2) / 4.0).log2() + super::collective::SEEN_BITS + 0.1
+        noise + (n as f64 * (f64::from(parties) + 1.0).powi(2) / 4.0).log2() + SEEN_BITS + 0.1
     }
 
     /// # Errors

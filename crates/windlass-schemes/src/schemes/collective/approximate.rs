@@ -6,9 +6,9 @@ use num_complex::Complex64;
 use rand_core::RngCore;
 use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::Limits;
-use windlass_rlwe::collective::Flooding;
+use windlass_rlwe::collective::{Flooding, Holder};
 
-use super::{Holder, check_holder, needed};
+use super::shares::{check_holder, needed, sum_of_shares};
 use crate::error::{Error, Result};
 use crate::schemes::Publication;
 use crate::schemes::ckks::{Ciphertext, CkksContext, open_phase};
@@ -125,7 +125,7 @@ impl ApproximateDecryption {
     /// ciphertext or of other parties; [`Error::ContextMismatch`] for polynomials of another ring or level.
     pub fn open(&self, shares: &[Poly<Eval>]) -> Result<Opened> {
         let ct = &self.ciphertext;
-        let phase = super::sum_of_shares(ct.parts()[0].restrict(&self.basis), shares, self.parties)?;
+        let phase = sum_of_shares(ct.parts()[0].restrict(&self.basis), shares, self.parties)?;
         Ok(Opened { values: open_phase(ct, phase)?, precision_bits: ct.precision_bits() })
     }
 }

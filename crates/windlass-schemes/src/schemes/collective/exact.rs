@@ -5,16 +5,17 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::collective::Flooding;
+use windlass_rlwe::collective::{Flooding, Holder};
 use windlass_rlwe::{Bound, Context, EvaluationKeys, Limits, NoiseModel, noise};
 use zeroize::Zeroize;
 
-use super::{Holder, SEEN_BITS, check_holder, log2_difference, needed};
+use super::shares::{check_holder, log2_difference, needed, sum_of_shares};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::schemes::client::{message, read};
 use crate::schemes::engine::rules::{Metadata, NoiseRules};
 use crate::schemes::engine::{Ciphertext, Engine};
+use crate::schemes::publication::SEEN_BITS;
 use crate::schemes::{Publication, Scheme};
 
 /// One decryption of a BGV or BFV ciphertext by several parties: the ciphertext at the level of the shares, and their
@@ -178,7 +179,7 @@ impl ExactDecryption {
     /// ciphertext or of other parties; [`Error::ContextMismatch`] for polynomials of another ring or level.
     pub fn open(&self, slot_ring: &Arc<SlotRing>, shares: &[Poly<Eval>]) -> Result<Plaintext> {
         let (context, ct) = (self.ciphertext.context(), &self.ciphertext);
-        let mut epsilon = super::sum_of_shares(ct.parts()[0].clone(), shares, self.parties)?;
+        let mut epsilon = sum_of_shares(ct.parts()[0].clone(), shares, self.parties)?;
         if ct.scheme() == Scheme::Bfv {
             epsilon.mul_scalar_assign(|q| q.reduce(self.t()));
         }

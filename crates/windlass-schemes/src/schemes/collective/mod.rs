@@ -21,60 +21,13 @@
 
 mod approximate;
 mod exact;
+mod shares;
 mod switch;
 
 #[cfg(test)]
 mod tests;
 
-use windlass_ring::{Eval, Poly};
-
-use windlass_rlwe::{KeyId, Limits, check_same_keys};
-
-use crate::error::{Error, Result};
-
 pub use approximate::{ApproximateDecryption, Opened};
 pub use exact::ExactDecryption;
 pub use switch::{ApproximateSwitch, ExactSwitch, SwitchingShare};
 pub use windlass_rlwe::collective::Holder;
-
-/// Bits of the modulus that no decryption fills. A phase that does not belong to the ciphertext is uniform: each of its
-/// n coefficients looks right with a probability of 2^−4, so that a wrong share is seen.
-pub(crate) const SEEN_BITS: f64 = 4.0;
-
-/// Refuses a party of another key pair, and another number of parties.
-///
-/// # Errors
-/// [`Error::OtherKeyPair`], [`Error::OutOfRange`].
-fn check_holder(holder: &Holder<'_>, key: KeyId, parties: u32) -> Result<()> {
-    check_same_keys("decrypt with several parties", holder.common().key_id(), key)?;
-    let wanted = parties as usize;
-    Ok(Limits::between(wanted, wanted).check("the number of parties that take part", holder.participants())?)
-}
-
-/// c_0 and the shares of all parties, added up.
-fn sum_of_shares(c0: Poly<Eval>, shares: &[Poly<Eval>], parties: u32) -> Result<Poly<Eval>> {
-    let wanted = parties as usize;
-    Limits::between(wanted, wanted).check("the number of shares of a decryption", shares.len())?;
-    let mut sum = c0;
-    for share in shares {
-        if !std::sync::Arc::ptr_eq(share.ring(), sum.ring()) || share.basis() != sum.basis() {
-            return Err(Error::ContextMismatch {
-                operation: "decrypt with several parties",
-                left: "the ciphertext".into(),
-                right: "a share of other primes".into(),
-            });
-        }
-        sum.add_assign(share);
-    }
-    Ok(sum)
-}
-
-/// log2 of 2^a − 2^b, if that is a positive number.
-fn log2_difference(a: f64, b: f64) -> Option<f64> {
-    (b < a).then(|| a + (-(b - a).exp2()).ln_1p() / std::f64::consts::LN_2)
-}
-
-/// The least w that hides errors with Σ|e_j| ≤ 2^bits in all decryptions.
-fn needed(publication: super::Publication, bits: f64) -> f64 {
-    f64::from(publication.security_bits) + f64::from(publication.decryptions).log2() + bits - 1.0
-}

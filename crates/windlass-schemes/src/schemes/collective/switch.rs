@@ -5,11 +5,11 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::collective::Flooding;
+use windlass_rlwe::collective::{Flooding, Holder};
 use windlass_rlwe::{Bound, Context, NoiseModel, PublicKey, noise};
 
 use super::exact::{Chosen, choose};
-use super::{Holder, check_holder};
+use super::shares::{check_holder, sum_of_shares};
 use crate::error::{Error, Result};
 use crate::schemes::ckks::{self, CkksContext};
 use crate::schemes::{Ciphertext, Publication, Scheme};
@@ -178,5 +178,5 @@ fn check_target(context: &Arc<Context>, target: &PublicKey) -> Result<()> {
 fn sums(c0: &Poly<Eval>, shares: &[SwitchingShare], parties: u32) -> Result<SwitchingShare> {
     let [first, second] = [0, 1].map(|half| shares.iter().map(|share| share[half].clone()).collect::<Vec<_>>());
     let zero = Poly::zero(c0.ring(), c0.basis());
-    Ok([super::sum_of_shares(c0.clone(), &first, parties)?, super::sum_of_shares(zero, &second, parties)?])
+    Ok([sum_of_shares(c0.clone(), &first, parties)?, sum_of_shares(zero, &second, parties)?])
 }

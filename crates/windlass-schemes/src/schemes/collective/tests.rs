@@ -207,7 +207,7 @@ fn shares_hide_the_error_of_the_ciphertext() {
         let before = setting.noise_bits(plan.ciphertext());
         // An encryption under no key: its second part is zero, its phase the sum.
         let mut opened = plan.ciphertext().clone();
-        let sum = super::sum_of_shares(opened.parts()[0].clone(), &shares, 3).unwrap();
+        let sum = super::shares::sum_of_shares(opened.parts()[0].clone(), &shares, 3).unwrap();
         let zero = Poly::<Eval>::zero(sum.ring(), sum.basis());
         opened = opened.with_parts(vec![sum, zero]);
         let after = setting.noise_bits(&opened);
