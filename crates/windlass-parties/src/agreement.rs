@@ -17,16 +17,7 @@ use windlass_rlwe::context::os_rng;
 
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::identity::{PUBLIC, from_hex, is_identity};
-
-/// A member of an agreement: its name, and what is known of its identity.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Member {
-    /// The name, for messages to people.
-    pub name: String,
-    /// The public half of its [`crate::Identity`].
-    pub identity: [u8; PUBLIC],
-}
+use crate::identity::{Member, PUBLIC, from_hex, is_identity};
 
 /// Parameters, members, how many of them are needed, keys, and how many decryptions there will be. Public: a text that
 /// all parties have, and that every message names by its digest.

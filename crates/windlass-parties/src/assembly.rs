@@ -12,7 +12,8 @@ use windlass_rlwe::{EvaluationKeys, PublicKey};
 use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::message::{Envelope, JoinId, Receipt, Step, read, read_bootstrap_share, read_share};
+use crate::message::{Envelope, JoinId, Receipt, read, read_bootstrap_share, read_share};
+use crate::step::Step;
 
 /// Which members sent a message for one step, and what its digest was.
 #[derive(Debug, Clone, Default)]

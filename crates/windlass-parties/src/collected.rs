@@ -9,8 +9,9 @@ use crate::assembly::Senders;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
-use crate::message::{Receipt, Step, read, read_polys};
+use crate::message::{Receipt, read, read_polys};
 use crate::party::check_members;
+use crate::step::Step;
 
 /// The shares of exactly some members, all with one header.
 pub(crate) struct Collected<F: CollectiveFamily> {

@@ -3,7 +3,7 @@
 use windlass::wire::WireError;
 use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
 
-use crate::message::Step;
+use crate::step::Step;
 
 /// A result of this crate.
 pub type Result<T> = std::result::Result<T, PartiesError>;

@@ -10,7 +10,6 @@ use windlass_rlwe::context::os_rng;
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::agreement::Member;
 use crate::error::{PartiesError, Result};
 
 /// Bytes of a public half: of Ed25519, then of X25519.
@@ -32,6 +31,15 @@ impl std::fmt::Debug for Identity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Identity").field("public", &hex(&self.public())).finish_non_exhaustive()
     }
+}
+
+/// A member of an agreement: its name, and what is known of its identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member {
+    /// The name, for messages to people.
+    pub name: String,
+    /// The public half of its [`Identity`].
+    pub identity: [u8; PUBLIC],
 }
 
 fn derived(seed: &[u8; SECRET], purpose: &str) -> Zeroizing<[u8; 32]> {

@@ -77,13 +77,15 @@ mod message;
 mod party;
 mod reading;
 mod state;
+mod step;
 
-pub use agreement::{Agreement, Member};
+pub use agreement::Agreement;
 pub use assembly::{Assembly, CollectiveKeys};
 pub use error::{PartiesError, Result};
 pub use family::CollectiveFamily;
 pub use handover::Handover;
-pub use identity::Identity;
-pub use message::{Receipt, Step};
+pub use identity::{Identity, Member};
+pub use message::Receipt;
 pub use party::Party;
 pub use reading::Reading;
+pub use step::Step;

@@ -18,7 +18,7 @@ use crate::agreement::Agreement;
 use crate::error::Result;
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
-use crate::message::Step;
+use crate::step::Step;
 
 /// Which share is masked: the step, the member whose share it is, all that take part (ascending, with this member), and
 /// what the share is for, the same bytes for all of them.

@@ -23,7 +23,8 @@ use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
 use crate::mask::{Masked, mask};
-use crate::message::{JoinId, Receipt, Step, read, read_polys, read_share, write, write_polys};
+use crate::message::{JoinId, Receipt, read, read_polys, read_share, write, write_polys};
+use crate::step::Step;
 
 /// A party of an agreement: a state machine without a network. Its shares of keys follow from its state, so that it can
 /// be asked again, also after a restart from [`Self::to_bytes`]. Shares of decryptions have fresh noise each time, and

@@ -8,8 +8,9 @@ use crate::collected::{Collected, Expected};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::Identity;
-use crate::message::{Receipt, Step};
+use crate::message::Receipt;
 use crate::party::header;
+use crate::step::Step;
 
 /// The decryption of one ciphertext by some members, whose shares come in any order.
 ///
