@@ -8,9 +8,9 @@ use crate::agreement::Agreement;
 use crate::assembly::Senders;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
+use crate::header::check_members;
 use crate::identity::Identity;
 use crate::message::{Receipt, read, read_polys};
-use crate::party::check_members;
 use crate::step::Step;
 
 /// The shares of exactly some members, all with one header.

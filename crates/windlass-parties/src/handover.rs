@@ -11,8 +11,8 @@ use crate::agreement::Agreement;
 use crate::collected::{Collected, Expected};
 use crate::error::Result;
 use crate::family::CollectiveFamily;
+use crate::header::{header, target_digest};
 use crate::message::Receipt;
-use crate::party::{header, target_digest};
 use crate::step::Step;
 
 /// The switch of one ciphertext to the key of someone outside, by some members, whose shares come in any order. It holds

@@ -71,6 +71,7 @@ mod collected;
 mod error;
 mod family;
 mod handover;
+mod header;
 mod identity;
 mod mask;
 mod message;

@@ -90,8 +90,8 @@ mod tests {
     use windlass_rlwe::context::os_rng;
 
     use super::*;
+    use crate::header::header;
     use crate::message::{read, read_polys};
-    use crate::party::header;
     use crate::{Assembly, Party};
 
     struct Session {

@@ -12,8 +12,6 @@
 //! | L | body, encrypted for the member that it is for if there is one |
 //! | 64 | signature (Ed25519) of SHA-256 of all that stands before |
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 use windlass::bootstrap::BootstrapShare;
 use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError, poly_len};

@@ -11,9 +11,7 @@ use windlass::wire::{self, FieldReader, FieldWriter};
 use windlass::{Exact, Plaintext};
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Basis, Eval, Poly};
-use windlass_rlwe::collective::{
-    DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, check_participants, deal,
-};
+use windlass_rlwe::collective::{DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, deal};
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Limits, PublicKey};
 
@@ -21,6 +19,7 @@ use crate::agreement::Agreement;
 use crate::assembly::{Joins, Senders, add_to};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
+use crate::header::{check_members, header, target_digest};
 use crate::identity::Identity;
 use crate::mask::{Masked, mask};
 use crate::message::{JoinId, Receipt, read, read_polys, read_share, write, write_polys};
@@ -386,32 +385,4 @@ fn uniform(ring: &Arc<SlotRing>, rng: &mut impl RngCore) -> Result<Plaintext> {
     let mut candidates = std::iter::repeat_with(|| rng.next_u64() & mask).filter(|&x| x < t);
     let residues = candidates.by_ref().take(ring.n()).collect();
     Ok(Plaintext::new(ring, residues)?)
-}
-
-/// SHA-256 of a public key's bytes.
-pub(crate) fn target_digest<F: CollectiveFamily>(agreement: &Agreement<F>, target: &PublicKey) -> Result<[u8; 32]> {
-    Ok(Sha256::digest(wire::to_bytes(F::files(agreement.context()), target)?).into())
-}
-
-/// Refuses members that cannot decrypt together.
-pub(crate) fn check_members<F: CollectiveFamily>(agreement: &Agreement<F>, members: &[u32]) -> Result<()> {
-    Ok(check_participants(members, agreement.threshold(), agreement.common().parties())?)
-}
-
-/// What a share of a decryption says it is for: SHA-256 of the ciphertext's bytes, the members, and what was planned:
-/// primes and noise, which builds on other machines could round otherwise.
-pub(crate) fn header<F: CollectiveFamily>(
-    agreement: &Agreement<F>,
-    ciphertext: &F::Ciphertext,
-    members: &[u32],
-    (basis, noise_bits): (&Basis, u32),
-) -> Result<Vec<u8>> {
-    let bytes = wire::to_bytes(F::files(agreement.context()), ciphertext)?;
-    let mut header = FieldWriter::with_capacity(32 + 2 + 2 * members.len() + 2 + 2);
-    header.bytes(&Sha256::digest(&*bytes));
-    header.u16(members.len() as u16);
-    members.iter().for_each(|&number| header.u16(number as u16));
-    header.u16(basis.len() as u16);
-    header.u16(noise_bits as u16);
-    Ok(header.finish())
 }

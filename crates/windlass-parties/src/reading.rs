@@ -7,9 +7,9 @@ use crate::agreement::Agreement;
 use crate::collected::{Collected, Expected};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
+use crate::header::header;
 use crate::identity::Identity;
 use crate::message::Receipt;
-use crate::party::header;
 use crate::step::Step;
 
 /// The decryption of one ciphertext by some members, whose shares come in any order.
