@@ -37,6 +37,7 @@ mod planning;
 mod prepared;
 mod progress;
 mod reduce;
+mod reencryption;
 mod refresh;
 mod restore;
 mod runtime;
@@ -69,7 +70,7 @@ mod _windlass {
     #[pymodule_export]
     use super::circuit::PyCircuit;
     #[pymodule_export]
-    use super::client::{PyClient, PyEncryptor, PyReceivingKey, PyReencryptionKey};
+    use super::client::{PyClient, PyEncryptor};
     #[pymodule_export]
     use super::explicit::{
         PyExplicitCiphertext, PyExplicitClient, PyExplicitContext, PyExplicitPlaintext, PyExplicitServer,
@@ -84,6 +85,8 @@ mod _windlass {
     use super::parties::{PyAgreement, PyAssembly, PyHandover, PyIdentity, PyParty, PyReading, restore_agreement};
     #[pymodule_export]
     use super::prepared::{PyPrepared, restore_prepared};
+    #[pymodule_export]
+    use super::reencryption::{PyReceivingKey, PyReencryptionKey};
     #[pymodule_export]
     use super::restore::{
         restore_blocks, restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor,

@@ -3,7 +3,6 @@
 mod decrypting;
 mod encrypting;
 mod encryptor;
-mod reencryption;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -17,7 +16,6 @@ pub use self::decrypting::ClientKind;
 use self::decrypting::{decrypt, decrypt_wide, numbers_of};
 use self::encrypting::{encrypt, encrypt_wide};
 pub use self::encryptor::PyEncryptor;
-pub use self::reencryption::{PyReceivingKey, PyReencryptionKey};
 use crate::array::PyCiphertext;
 use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain};
@@ -33,8 +31,8 @@ use crate::setting::{PyContext, Setting};
 /// pickled; :meth:`save_secret` writes its secret key to a file.
 #[pyclass(frozen, weakref, name = "Client", module = "windlass")]
 pub struct PyClient {
-    setting: Arc<Setting>,
-    kind: Arc<ClientKind>,
+    pub(crate) setting: Arc<Setting>,
+    pub(crate) kind: Arc<ClientKind>,
 }
 
 impl PyClient {

@@ -8,8 +8,8 @@ use pyo3::types::PyBytes;
 use windlass::rlwe::{Context as RlweContext, ReceivingKey, ReencryptionKey};
 use windlass::wire::{Access, write_new};
 
-use super::PyClient;
 use crate::array::PyCiphertext;
+use crate::client::PyClient;
 use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain, raise};
 use crate::runtime::quick;
