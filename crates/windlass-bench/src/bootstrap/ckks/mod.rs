@@ -1,19 +1,20 @@
 //! `windlass-bench bootstrap --family ckks`: refreshes of real and complex numbers, by stage, each compared
 //! with the plain values.
 
+mod ready;
 mod row;
 mod speeds;
 mod stages;
 
 use std::path::Path;
-use std::time::Instant;
 
+use windlass::Error;
 use windlass::bootstrap::approximate::{RefreshPlan, RefreshSpec, refresh_preset_names};
-use windlass::{Approximate, Client, Context, Error, Server};
 use windlass_papers::ckks::figures::{self, Input, Measured};
 use windlass_papers::ckks::{page, reach};
 use windlass_papers::record;
 
+use self::ready::Ready;
 use super::reach::Outcome;
 use super::request::Bootstrap;
 use crate::machine;
@@ -65,33 +66,6 @@ fn spec(name: &str) -> Outcome<RefreshSpec> {
     }
     let text = std::fs::read_to_string(name).map_err(|error| record::named(Path::new(name), &error))?;
     Ok(RefreshSpec::from_json(&text)?)
-}
-
-/// Who takes part, and what it took to make them ready.
-struct Ready {
-    client: Client<Approximate>,
-    server: Server<Approximate>,
-    plan: std::sync::Arc<RefreshPlan>,
-    plan_seconds: f64,
-    key_seconds: f64,
-    constant_seconds: f64,
-}
-
-impl Ready {
-    fn new(spec: &RefreshSpec, seed: u64) -> Result<Self, Error> {
-        let start = Instant::now();
-        let context = Context::refreshing(spec)?;
-        let plan = context.refresh()?;
-        let plan_seconds = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let (client, server) = context.generate_keys_from_seed([&plan], seed)?;
-        let key_seconds = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        server.refresher(spec.slots)?;
-        let constant_seconds = start.elapsed().as_secs_f64();
-        println!("plan {plan_seconds:.1} s, keys {key_seconds:.1} s, constants {constant_seconds:.1} s");
-        Ok(Self { client, server, plan, plan_seconds, key_seconds, constant_seconds })
-    }
 }
 
 /// A row for complex slots, one for two real vectors where the set takes them together, and the same for

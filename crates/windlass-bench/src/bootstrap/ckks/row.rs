@@ -13,8 +13,9 @@ use windlass_papers::record::Record;
 
 use super::super::reach::Build;
 use super::super::request::Bootstrap;
+use super::ready::Ready;
+use super::speeds;
 use super::stages::{Marks, Stages};
-use super::{Ready, speeds};
 use crate::machine;
 use crate::process_time::Stopwatch;
 
