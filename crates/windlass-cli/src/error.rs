@@ -66,6 +66,16 @@ pub enum CliError {
         /// The limit.
         most: u64,
     },
+    /// Something is missing, and files in directories were not taken.
+    #[error("{source}; not taken: {first}{}", if *count > 1 { format!(" and {} more", count - 1) } else { String::new() })]
+    Skipped {
+        /// What is missing.
+        source: Box<CliError>,
+        /// How many files.
+        count: usize,
+        /// The first of them, and why.
+        first: String,
+    },
     /// No column of that name.
     #[error("no column '{}' in {}; its columns are {}", shortened(column), path.display(), shortened_list(columns))]
     UnknownColumn {

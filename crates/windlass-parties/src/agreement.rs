@@ -17,7 +17,8 @@ use windlass_rlwe::context::os_rng;
 
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::identity::{Member, PUBLIC, from_hex, is_identity};
+use crate::identity::{Member, PUBLIC, from_hex};
+use crate::members::check_members;
 
 /// Parameters, members, how many of them are needed, keys, and how many decryptions there will be. Public: a text that
 /// all parties have, and that every message names by its digest.
@@ -28,12 +29,10 @@ use crate::identity::{Member, PUBLIC, from_hex, is_identity};
 /// **Warning.** An agreement serves one making of keys. Its seed may come from anyone, but the identities must be those
 /// of the members: who gives another identity for one of them becomes that member. Read the whole text before you take
 /// part: whoever wrote it chose the parameters, how many members are needed, and the noise of decryptions.
-#[derive(Debug)]
 pub struct Agreement<F: CollectiveFamily = Exact> {
     inner: Arc<Inner<F>>,
 }
 
-#[derive(Debug)]
 struct Inner<F: CollectiveFamily> {
     context: Context<F>,
     common: Common,
@@ -42,6 +41,7 @@ struct Inner<F: CollectiveFamily> {
     keys: Vec<KeyName>,
     bootstrapping: Option<Arc<BootstrapPlan>>,
     publication: Publication,
+    fresh: F::Decryption,
     text: String,
     digest: [u8; 32],
 }
@@ -49,6 +49,14 @@ struct Inner<F: CollectiveFamily> {
 impl<F: CollectiveFamily> Clone for Agreement<F> {
     fn clone(&self) -> Self {
         Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<F: CollectiveFamily> std::fmt::Debug for Agreement<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.members().iter().map(|member| &member.name).collect::<Vec<_>>();
+        let digest = hex(self.digest());
+        f.debug_struct("Agreement").field("digest", &digest).field("members", &names).finish_non_exhaustive()
     }
 }
 
@@ -87,8 +95,6 @@ const VERSION: u32 = 1;
 const MOST_BYTES: usize = 1 << 22;
 /// The most Galois keys that a text may list.
 const MOST_KEYS: usize = 1 << 12;
-/// The longest name of a member.
-const MOST_NAME: usize = 100;
 
 fn wrong(reason: impl ToString) -> PartiesError {
     PartiesError::Text { what: "agreement", reason: reason.to_string() }
@@ -120,7 +126,7 @@ fn bootstrapping<F: CollectiveFamily>(
 
 impl<F: CollectiveFamily> Agreement<F> {
     /// An agreement on keys for these circuits, of which any `threshold` members can decrypt. Decryptions have a
-    /// statistical security of 40 bits for 1024 of them ([`Self::with_publication`]).
+    /// statistical security of 40 bits for 1024 of them ([`Self::for_publication`]).
     ///
     /// The parameters must be those of as many parties ([`windlass::Params::with_parties`],
     /// [`windlass::schemes::ckks::CkksSpec::with_parties`]).
@@ -129,8 +135,25 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// [`PartiesError::OutOfRange`] for another number of parties or an impossible threshold;
     /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for refreshes of CKKS, and for another bootstrapping than the context's own
     /// ([`Context::bootstrapping`]);
-    /// [`PartiesError::Text`] for a name that is empty or too long.
+    /// [`PartiesError::Name`] for a name that people cannot tell from others; [`PartiesError::NoRoom`] if a fresh
+    /// ciphertext could not be decrypted.
     pub fn new(context: &Context<F>, members: Vec<Member>, threshold: u32, needs: &[&dyn NeedsKeys]) -> Result<Self> {
+        Self::for_publication(context, members, threshold, needs, Publication::default())
+    }
+
+    /// As [`Self::new`], with this statistical security for so many decryptions of each member.
+    ///
+    /// Cost: an encryption and the plan of its decryption, beside that of the parameters.
+    ///
+    /// # Errors
+    /// As there; [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions.
+    pub fn for_publication(
+        context: &Context<F>,
+        members: Vec<Member>,
+        threshold: u32,
+        needs: &[&dyn NeedsKeys],
+        publication: Publication,
+    ) -> Result<Self> {
         let mut seed = [0; 32];
         os_rng()?.fill_bytes(&mut seed);
         let request = needs.iter().map(|needs| needs.key_request());
@@ -141,14 +164,14 @@ impl<F: CollectiveFamily> Agreement<F> {
             KeyRequest { needed_by, ..all.and(one) }
         });
         let keys = (names(&request, F::top_level(context)), bootstrapping(context, &request)?);
-        Self::build(context.clone(), members, threshold, keys, Publication::default(), seed)
+        Self::build(context.clone(), members, threshold, keys, publication, seed)
     }
 
     /// An agreement of the same members on the same keys with another statistical security and number of decryptions. It
     /// has a seed and a key pair of its own.
     ///
     /// # Errors
-    /// [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions.
+    /// [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions; [`PartiesError::NoRoom`].
     pub fn with_publication(&self, publication: Publication) -> Result<Self> {
         let Inner { context, members, threshold, keys, bootstrapping, .. } = &*self.inner;
         let mut seed = [0; 32];
@@ -207,7 +230,11 @@ impl<F: CollectiveFamily> Agreement<F> {
         let digest = Sha256::digest(text.as_bytes()).into();
         let common = Common::new(&rlwe, digest)?;
         let keys = std::iter::once(KeyName::Public).chain(keys).collect();
-        let inner = Inner { context, common, members, threshold, keys, bootstrapping, publication, text, digest };
+        let planned = (planned(publication, parties, threshold), threshold);
+        let plan = F::plan(&context, &F::fresh(&context, common.key_id())?, planned);
+        let fresh = plan.map_err(|error| no_room(error, "a fresh ciphertext", (publication, threshold, parties)))?;
+        let inner =
+            Inner { context, common, members, threshold, keys, bootstrapping, publication, fresh, text, digest };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -292,9 +319,29 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// What the noise of shares is planned for: all decryptions in which any member outside of a coalition of
     /// threshold − 1 takes part.
     pub(crate) fn planned(&self) -> Publication {
-        let Publication { security_bits, decryptions } = self.publication();
-        let outside = self.common().parties() - self.threshold() + 1;
-        Publication { security_bits, decryptions: decryptions * outside }
+        planned(self.publication(), self.common().parties(), self.threshold())
+    }
+
+    /// The plan of a decryption of a fresh ciphertext, with every slot in use and, for CKKS, values up to 1: what
+    /// circuits add comes on top.
+    pub fn fresh_decryption(&self) -> &F::Decryption {
+        &self.inner.fresh
+    }
+
+    /// The plan of a decryption after so many squarings in a row of a fresh ciphertext: an agreement on circuits of
+    /// this depth should be made only if there is one.
+    ///
+    /// Cost: keys of a secret that is thrown away, and the squarings.
+    ///
+    /// # Errors
+    /// [`PartiesError::NoRoom`] if there is no room for the noise of the shares; [`PartiesError::Windlass`] for a
+    /// depth that the parameters do not have.
+    pub fn decryption_after(&self, products: usize) -> Result<F::Decryption> {
+        let (context, parties) = (self.context(), self.common().parties());
+        let what = format!("a ciphertext after {products} squarings");
+        let plan = F::after_squarings(context, products)
+            .and_then(|ciphertext| F::plan(context, &ciphertext, (self.planned(), self.threshold())));
+        plan.map_err(|error| no_room(error, &what, (self.publication(), self.threshold(), parties)))
     }
 
     /// The keys that are made, the public one first.
@@ -354,20 +401,23 @@ impl<F: CollectiveFamily> Agreement<F> {
     }
 }
 
-fn check_members(members: &[Member]) -> Result<()> {
-    let (mut names, mut halves) = (BTreeSet::new(), BTreeSet::new());
-    for Member { name, identity } in members {
-        if name.is_empty() || name.len() > MOST_NAME || name.chars().any(char::is_control) {
-            return Err(wrong(format!("a name of a member has 1 to {MOST_NAME} bytes and no control characters")));
-        }
-        if !is_identity(identity) {
-            return Err(wrong(format!("the identity of {name:?} is no public key")));
-        }
-        // Whoever has one half of another's identity speaks or reads for it.
-        let (signing, reading) = identity.split_at(PUBLIC / 2);
-        if !names.insert(name) || !halves.insert((0, signing)) || !halves.insert((1, reading)) {
-            return Err(PartiesError::MemberTwice { name: name.clone() });
-        }
-    }
-    Ok(())
+/// All decryptions in which any member outside of a coalition of threshold − 1 takes part.
+fn planned(publication: Publication, parties: u32, threshold: u32) -> Publication {
+    Publication { decryptions: publication.decryptions * (parties - threshold + 1), ..publication }
+}
+
+/// The error of a plan, with what is missing.
+fn no_room(
+    error: windlass::Error,
+    what: &str,
+    (publication, threshold, parties): (Publication, u32, u32),
+) -> PartiesError {
+    let missing_bits = match error {
+        windlass::Error::CapacityExhausted { needed_bits, left_bits, .. } => needed_bits - left_bits,
+        // At least one bit of a number has to be right.
+        windlass::Error::PrecisionExhausted { left_bits } => 1.0 - left_bits,
+        other => return other.into(),
+    };
+    let what = what.to_owned();
+    PartiesError::NoRoom { what, threshold, parties, publication, missing_bits: missing_bits.max(0.0).ceil() }
 }

@@ -1,5 +1,6 @@
 //! The errors of this crate.
 
+use windlass::schemes::Publication;
 use windlass::wire::WireError;
 use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
 
@@ -40,6 +41,31 @@ pub enum PartiesError {
     MemberTwice {
         /// The name.
         name: String,
+    },
+    /// A name that a list cannot hold, or that does not show what it is.
+    #[error("{name:?} cannot be the name of a member: {reason}; use letters that are seen, without a comma")]
+    Name {
+        /// The name, with ? for characters that are not seen.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The parameters have no room for the noise of a decryption.
+    #[error(
+        "{threshold} of {parties} members could never decrypt {what}: the noise for {} bits of security and {} decryptions of each member needs {missing_bits} bits more than the parameters have; plan them for {parties} parties (for CKKS with a larger scale), or agree on fewer decryptions",
+        publication.security_bits, publication.decryptions
+    )]
+    NoRoom {
+        /// What could not be decrypted.
+        what: String,
+        /// How many members decrypt together.
+        threshold: u32,
+        /// How many members there are.
+        parties: u32,
+        /// The security and the number of decryptions that were asked for.
+        publication: Publication,
+        /// Bits that are missing.
+        missing_bits: f64,
     },
     /// An identity is not among the members.
     #[error("this identity is not a member of the agreement: use the identity that was given for it")]

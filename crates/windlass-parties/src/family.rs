@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare};
+use windlass::needs::Products;
+use windlass::schemes::ckks::Complex64;
 use windlass::schemes::collective::{
     ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, Opened, SwitchingShare,
 };
-use windlass::schemes::{Ciphertext, Publication, ckks};
+use windlass::schemes::{Ciphertext, Encryptor, Publication, ckks};
 use windlass::wire::{ApproximateContext, FileContext, Wire, WireContext};
 use windlass::{Approximate, Context, Exact, Plaintext, Result};
 use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::collective::Common;
-use windlass_rlwe::{KeyId, PublicKey};
+use windlass_rlwe::context::os_rng;
+use windlass_rlwe::{KeyId, PublicKey, SecretKey};
 
 mod sealed {
     pub trait Sealed {}
@@ -51,6 +54,12 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
         plan: &Arc<BootstrapPlan>,
         sum: BootstrapShare,
     ) -> Result<BootstrapKeys>;
+    /// A fresh ciphertext under the name of a key pair, to plan with: it encrypts 0 under a key that was thrown away.
+    #[doc(hidden)]
+    fn fresh(context: &Context<Self>, id: KeyId) -> Result<Self::Ciphertext>;
+    /// A fresh ciphertext of keys that are thrown away, squared so often.
+    #[doc(hidden)]
+    fn after_squarings(context: &Context<Self>, count: usize) -> Result<Self::Ciphertext>;
     /// The highest level of ciphertexts.
     #[doc(hidden)]
     fn top_level(context: &Context<Self>) -> usize;
@@ -86,6 +95,26 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     fn finish_switch(switch: &Self::Switch, shares: &[SwitchingShare]) -> Result<Self::Ciphertext>;
 }
 
+/// A public key whose secret is thrown away, under this name.
+fn throwaway_key(context: &Arc<windlass_rlwe::Context>, id: KeyId) -> Result<PublicKey> {
+    let mut rng = os_rng()?;
+    let key = PublicKey::generate(&SecretKey::generate(context, &mut rng), &mut rng);
+    let (seed, b) = key.parts();
+    Ok(PublicKey::from_parts(context, id, *seed, b.clone())?)
+}
+
+fn encrypted_zero(context: &Context, key: Arc<PublicKey>) -> Result<Ciphertext> {
+    let zero = Plaintext::new(context.slot_ring(), vec![0; context.slot_ring().n()])?;
+    let encryptor = Encryptor::new(context.scheme(), key).at_level(context.params().top_level())?;
+    encryptor.encrypt(&zero, &mut os_rng()?)
+}
+
+/// Zeros in all slots, stated to be up to 1.
+fn wide_zeros(context: &Context<Approximate>, key: Arc<PublicKey>) -> Result<ckks::Ciphertext> {
+    let zeros = vec![ckks::WideComplex::from(Complex64::default()); context.slots()];
+    ckks::Encryptor::new(context.ckks(), key)?.encrypt_wide(&zeros, 1.0, &mut os_rng()?)
+}
+
 impl CollectiveFamily for Exact {
     type Files = WireContext;
     type Ciphertext = Ciphertext;
@@ -116,6 +145,16 @@ impl CollectiveFamily for Exact {
         sum: BootstrapShare,
     ) -> Result<BootstrapKeys> {
         sum.into_keys(plan, context.scheme(), common)
+    }
+
+    fn fresh(context: &Context, id: KeyId) -> Result<Ciphertext> {
+        encrypted_zero(context, Arc::new(throwaway_key(context.rlwe(), id)?))
+    }
+
+    fn after_squarings(context: &Context, count: usize) -> Result<Ciphertext> {
+        let (client, server) = context.generate_keys([&Products])?;
+        let fresh = encrypted_zero(context, Arc::new(client.public_key()?))?;
+        (0..count).try_fold(fresh, |ciphertext, _| server.square(&ciphertext))
     }
 
     fn top_level(context: &Context) -> usize {
@@ -198,6 +237,16 @@ impl CollectiveFamily for Approximate {
         _: BootstrapShare,
     ) -> Result<BootstrapKeys> {
         Err(windlass::Error::MissingBootstrappingKeys)
+    }
+
+    fn fresh(context: &Context<Self>, id: KeyId) -> Result<ckks::Ciphertext> {
+        wide_zeros(context, Arc::new(throwaway_key(context.ckks().rlwe(), id)?))
+    }
+
+    fn after_squarings(context: &Context<Self>, count: usize) -> Result<ckks::Ciphertext> {
+        let (client, server) = context.generate_keys([&Products])?;
+        let fresh = wide_zeros(context, Arc::new(client.public_key()?))?;
+        (0..count).try_fold(fresh, |ciphertext, _| server.square(&ciphertext))
     }
 
     fn top_level(context: &Context<Self>) -> usize {

@@ -20,6 +20,11 @@ pub(crate) fn check_members<F: CollectiveFamily>(agreement: &Agreement<F>, membe
     Ok(check_participants(members, agreement.threshold(), agreement.common().parties())?)
 }
 
+/// Bytes of [`header`] for so many members.
+pub(crate) fn header_len(members: u32) -> usize {
+    32 + 2 + 2 * members as usize + 2 + 2
+}
+
 /// What a share of a decryption says it is for: SHA-256 of the ciphertext's bytes, the members, and what was planned:
 /// primes and noise, which builds on other machines could round otherwise.
 pub(crate) fn header<F: CollectiveFamily>(
@@ -29,7 +34,7 @@ pub(crate) fn header<F: CollectiveFamily>(
     (basis, noise_bits): (&Basis, u32),
 ) -> Result<Vec<u8>> {
     let bytes = wire::to_bytes(F::files(agreement.context()), ciphertext)?;
-    let mut header = FieldWriter::with_capacity(32 + 2 + 2 * members.len() + 2 + 2);
+    let mut header = FieldWriter::with_capacity(header_len(members.len() as u32));
     header.bytes(&Sha256::digest(&*bytes));
     header.u16(members.len() as u16);
     members.iter().for_each(|&number| header.u16(number as u16));

@@ -17,7 +17,7 @@ pub(crate) const PUBLIC: usize = 64;
 /// Bytes of the secret that both secret halves follow from.
 const SECRET: usize = 32;
 /// Bytes that encryption adds: a public key and a tag.
-const ADDED: usize = 32 + 16;
+pub(crate) const SEALED: usize = 32 + 16;
 
 /// The secret half of an identity: it signs as Ed25519 and decrypts by X25519. It says nothing of any key of
 /// homomorphic encryption, and serves any number of agreements.
@@ -188,7 +188,7 @@ pub(crate) fn seal(recipient: &[u8; PUBLIC], plain: &[u8], about: &[u8]) -> Resu
     let mut theirs = [0; 32];
     theirs.copy_from_slice(&recipient[32..]);
     let cipher = cipher(&shared, public.as_bytes(), &theirs);
-    let mut sealed = Vec::with_capacity(plain.len() + ADDED);
+    let mut sealed = Vec::with_capacity(plain.len() + SEALED);
     sealed.extend_from_slice(public.as_bytes());
     sealed.extend_from_slice(plain);
     let tag = cipher
@@ -223,7 +223,7 @@ mod tests {
     fn what_is_sealed_is_for_one_identity_and_one_purpose() {
         let [own, other] = [(); 2].map(|()| Identity::generate().unwrap());
         let sealed = seal(&own.public(), b"a share", b"from 1 to 2").unwrap();
-        assert_eq!(sealed.len(), 7 + ADDED);
+        assert_eq!(sealed.len(), 7 + SEALED);
         assert_eq!(own.open(&sealed, b"from 1 to 2").unwrap().as_slice(), b"a share");
         assert!(own.open(&sealed, b"from 2 to 1").is_none() && other.open(&sealed, b"from 1 to 2").is_none());
         for place in 0..sealed.len() {

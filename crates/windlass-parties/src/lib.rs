@@ -74,9 +74,11 @@ mod handover;
 mod header;
 mod identity;
 mod mask;
+mod members;
 mod message;
 mod party;
 mod reading;
+mod sizes;
 mod state;
 mod step;
 

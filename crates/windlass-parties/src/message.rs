@@ -14,7 +14,7 @@
 
 use sha2::{Digest, Sha256};
 use windlass::bootstrap::BootstrapShare;
-use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError, poly_len};
+use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError};
 use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::Context;
 use windlass_rlwe::collective::{KeyName, KeyShare, Stage};
@@ -24,6 +24,7 @@ use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::{Identity, is_signed, seal};
+use crate::sizes::{AROUND, bootstrap_layout, longest_body};
 use crate::step::Step;
 
 /// What became of a message.
@@ -50,28 +51,6 @@ pub(crate) struct Envelope<'a> {
 
 /// Names one beginning of a member: follows from its secret, and says nothing of it.
 pub(crate) type JoinId = [u8; 16];
-
-/// Bytes of a payload beside its body.
-const AROUND: usize = 32 + 2 + 2 + 1 + 16 + 64;
-
-/// The longest body: shares of all keys.
-fn longest<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
-    let (common, context) = (agreement.common(), agreement.common().context());
-    let of = |(name, stage)| {
-        let (basis, count) = KeyShare::layout(common, name, stage).ok()?;
-        Some((poly_len(context, &basis) * count) as u64)
-    };
-    let keys: u64 = agreement.keys().iter().filter_map(|&name| of((name, Stage::First))).sum();
-    let refresh = bootstrap_layout(agreement).iter().map(|basis| poly_len(context, basis) as u64).sum::<u64>();
-    let dealt = poly_len(context, &context.base_qp(context.top_level())) as u64;
-    let more = 1 << 12;
-    (keys + refresh).max(2 * dealt) + more + 4 * u64::from(common.parties())
-}
-
-/// The primes of the polynomials of a share of bootstrapping keys; none without them.
-fn bootstrap_layout<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Basis> {
-    agreement.bootstrapping().map(|plan| BootstrapShare::layout(plan, agreement.common())).unwrap_or_default()
-}
 
 /// The share of bootstrapping keys in a body, if the agreement has them.
 pub(crate) fn read_bootstrap_share<F: CollectiveFamily>(
@@ -127,7 +106,7 @@ pub(crate) fn write<F: CollectiveFamily>(
 pub(crate) fn read<'a, F: CollectiveFamily>(agreement: &Agreement<F>, bytes: &'a [u8]) -> Result<Envelope<'a>> {
     const WHAT: &str = "message of a party";
     let context = *F::files(agreement.context()).hash();
-    let limit = longest(agreement) + AROUND as u64;
+    let limit = longest_body(agreement) + AROUND as u64;
     let expected = Expected { kind: Kind::PartyMessage, context, key: None, limit };
     let (key, payload) = wire::open(bytes, &expected)?;
     let malformed = || WireError::Malformed { what: WHAT };

@@ -61,6 +61,7 @@ impl<F: CollectiveFamily> Session<F> {
     fn keys(&mut self) -> CollectiveKeys {
         let mut assembly = Assembly::new(&self.agreement);
         for message in self.opening() {
+            assert!(message.len() as u64 <= self.agreement.longest_message());
             assembly.receive(&message).unwrap();
             for party in &mut self.parties {
                 party.receive(&message).unwrap();
@@ -271,6 +272,7 @@ fn what_does_not_belong_is_refused_by_name() {
     }
     let stranger = Identity::generate().unwrap();
     assert!(matches!(Party::join(&session.agreement, &stranger), Err(PartiesError::NoMember)));
+    assert!(matches!(Party::from_bytes(&session.agreement, &stranger, &bytes), Err(PartiesError::NoMember)));
 }
 
 #[test]
@@ -355,7 +357,7 @@ fn agreements_are_checked() {
     }
     assert!(matches!(agree(vec![a.clone(), ben.member("Ada")], 2), Err(PartiesError::MemberTwice { .. })));
     assert!(matches!(agree(vec![a.clone(), ada.member("Ben")], 2), Err(PartiesError::MemberTwice { .. })));
-    assert!(matches!(agree(vec![a.clone(), ben.member("")], 2), Err(PartiesError::Text { .. })));
+    assert!(matches!(agree(vec![a.clone(), ben.member("")], 2), Err(PartiesError::Name { .. })));
     // Half of another's identity.
     for half in [0..32, 32..64] {
         let mut copied = cleo.member("Cleo");

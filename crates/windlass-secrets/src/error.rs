@@ -32,6 +32,15 @@ pub enum SecretError {
         /// The file of the secret key.
         path: PathBuf,
     },
+    /// An encrypted file beside one that is not, whose passphrase it should have.
+    #[error(
+        "{}: it is encrypted, but the identity that it belongs to is not, so there is no passphrase for it: encrypt the identity with the same passphrase (windlass key seal), or decrypt this file (windlass key open)",
+        path.display()
+    )]
+    SealedBesidePlain {
+        /// The encrypted file.
+        path: PathBuf,
+    },
     /// A terminal that gave nothing.
     #[error("{}: the passphrase could not be read from the terminal: {reason}", path.display())]
     Terminal {

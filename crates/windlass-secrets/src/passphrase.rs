@@ -62,10 +62,14 @@ pub fn open_file_to_keep(path: &Path, context: Option<&ContextHash>, given: Opti
 /// again. What replaces it is encrypted as `first` is.
 ///
 /// # Errors
-/// As there; [`WireError::WrongPassphrase`] if it is encrypted with another passphrase.
+/// As there; [`WireError::WrongPassphrase`] if it is encrypted with another passphrase;
+/// [`SecretError::SealedBesidePlain`] if it is encrypted and `first` is not.
 pub fn open_file_beside(path: &Path, context: &ContextHash, first: &OpenedSecret) -> Result<OpenedSecret> {
-    let Some(passphrase) = &first.passphrase else { return open_file_to_keep(path, Some(context), None) };
     let mut bytes = read_secret(path).map_err(SecretError::at(path))?;
+    let Some(passphrase) = &first.passphrase else {
+        let refused = || SecretError::SealedBesidePlain { path: path.into() };
+        return if is_sealed(&bytes) { Err(refused()) } else { Ok(OpenedSecret { bytes, passphrase: None }) };
+    };
     if is_sealed(&bytes) {
         check_sealed(&bytes, Some(context)).map_err(SecretError::at(path))?;
         bytes = open_secret(&bytes, passphrase).map_err(SecretError::at(path))?;
@@ -234,6 +238,9 @@ mod tests {
         let refused = open_file_beside(&state, &context, &first).unwrap_err().to_string();
         assert!(refused.contains("party.state") && refused.contains("passphrase is wrong"), "{refused}");
         assert!(open_file_beside(&state, &[8; 32], &first).is_err());
+        let plain = OpenedSecret { bytes: first.bytes.clone(), passphrase: None };
+        let refused = open_file_beside(&state, &context, &plain);
+        assert!(matches!(&refused, Err(SecretError::SealedBesidePlain { path }) if *path == state), "{refused:?}");
         std::fs::write(&key, file(Kind::SecretKey)).unwrap();
         assert!(open_file_to_keep(&key, Some(&context), None).unwrap().passphrase.is_none());
         assert!(open_file_to_keep(&key, Some(&context), Some(&words)).is_err(), "it is not encrypted");

@@ -114,7 +114,7 @@ fn said_kind(bytes: &[u8]) -> Option<Kind> {
 }
 
 /// The kind that the first bytes of a container say, if they are those of one.
-pub(super) fn kind_of(bytes: &[u8]) -> Option<Kind> {
+pub fn kind_of(bytes: &[u8]) -> Option<Kind> {
     said_kind(bytes).filter(|_| bytes.starts_with(&MAGIC))
 }
 

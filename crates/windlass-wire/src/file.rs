@@ -148,12 +148,24 @@ pub fn write_over(path: &Path, bytes: &[u8]) -> Result<(), WireError> {
     build(path, Access::Public, |file| file.write_all(bytes), |temporary| fs::rename(temporary, path))
 }
 
-/// Writes the state of a party, encrypted or not, to a file that only its owner may read (mode 0600), or replaces an
-/// older state there, as [`write_over`] does.
+/// Where a path leads: the target of a symbolic link, the path itself otherwise.
 ///
 /// # Errors
-/// [`WireError::Io`] if the file is there and is no state, or cannot be written; then it stays as it was.
+/// Those of the system, for a link that leads nowhere.
+pub fn target_of(path: &Path) -> std::io::Result<PathBuf> {
+    let is_link = path.symlink_metadata().is_ok_and(|kind| kind.file_type().is_symlink());
+    if is_link { fs::canonicalize(path) } else { Ok(path.into()) }
+}
+
+/// Writes the state of a party, encrypted or not, to a file that only its owner may read (mode 0600), or replaces an
+/// older state there, as [`write_over`] does. A symbolic link stays, and its target is replaced: two files of one state
+/// would count apart.
+///
+/// # Errors
+/// [`WireError::Io`] if the file is there and is no state, if it is a link that leads nowhere, or if it cannot be
+/// written; then it stays as it was.
 pub fn write_over_state(path: &Path, bytes: &[u8]) -> Result<(), WireError> {
+    let path = &target_of(path)?;
     let mut header = Vec::with_capacity(HEADER_BYTES);
     match File::open(path) {
         Ok(file) => {
@@ -373,6 +385,18 @@ mod tests {
         {
             use std::os::unix::fs::PermissionsExt;
             assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            // A link in another directory stays a link, and its target changes.
+            let elsewhere = tempfile::tempdir().unwrap();
+            let [link, lost] = ["link", "lost"].map(|name| elsewhere.path().join(name));
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            std::os::unix::fs::symlink(dir.path().join("none"), &lost).unwrap();
+            let state = seal(&label(Kind::PartyState), b"through a link");
+            write_over_state(&link, &state).unwrap();
+            assert!(link.symlink_metadata().unwrap().file_type().is_symlink());
+            assert_eq!(fs::read(&path).unwrap(), state);
+            let refused = write_over_state(&lost, &state);
+            assert!(matches!(refused, Err(WireError::Io { kind: std::io::ErrorKind::NotFound, .. })), "{refused:?}");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2, "nothing is made beside it");
         }
     }
 

@@ -33,7 +33,11 @@ pub use approximate::{ApproximateCiphertextV1, ApproximateContext};
 pub use bits::{FieldReader, FieldWriter};
 pub use bootstrap::BootstrapContext;
 pub use ciphertext::CiphertextV1;
+#[doc(hidden)]
+pub use container::kind_of;
 pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
+#[doc(hidden)]
+pub use file::target_of;
 pub use file::{
     Access, move_new, part_suffix, read_file, read_secret, temporary_name, write_file, write_new, write_new_with,
     write_over, write_over_state,

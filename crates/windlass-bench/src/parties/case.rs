@@ -89,9 +89,8 @@ impl Session {
         let members = (1..).zip(&identities).map(|(number, own)| own.member(&format!("party {number}"))).collect();
         let threshold = count / 2 + 1;
         let needs = Automorphisms(elements.to_vec());
-        let agreement = Agreement::new(context, members, threshold, &[&Products, &needs])?;
-        let publication = Publication { decryptions: DECRYPTIONS, ..agreement.publication() };
-        let agreement = agreement.with_publication(publication)?;
+        let publication = Publication { decryptions: DECRYPTIONS, ..Publication::default() };
+        let agreement = Agreement::for_publication(context, members, threshold, &[&Products, &needs], publication)?;
         let mut parties: Vec<Party> =
             identities.iter().map(|own| Party::join(&agreement, own)).collect::<Result<_, _>>()?;
         let mut assembly = Assembly::new(&agreement);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use windlass::needs::NeedsKeys;
 use windlass::schemes::Publication;
 use windlass::schemes::ckks::CkksSpec;
-use windlass::wire::{Access, WireError, write_new};
+use windlass::wire::{Access, kind_of, write_new};
 use windlass::{Context, Params};
 use windlass_parties::{Agreement, Member};
 
@@ -15,6 +15,7 @@ use super::args::AgreeArgs;
 use super::costs;
 use super::family::Side;
 use super::identity::member_of;
+use super::mailbox::read_bounded;
 use crate::error::{CliError, Result};
 use crate::files::claim;
 use crate::progress::Stages;
@@ -23,6 +24,7 @@ use crate::report::Report;
 use crate::security::vouch;
 use crate::values::refused_parameters;
 
+const WHAT: &str = "a list of members";
 /// The longest list of members.
 const MOST_BYTES: u64 = 1 << 20;
 
@@ -53,7 +55,7 @@ pub fn run(args: &AgreeArgs, quiet: bool) -> Result<Report> {
 /// Parameters of CKKS, if they were asked for.
 fn spec(args: &AgreeArgs) -> Result<Option<CkksSpec>> {
     let Some(name) = &args.preset else {
-        return Ok(Some(CkksSpec::secure_wide(args.depth, args.scale_bits, args.value_bits, args.slots)?));
+        return Ok(Some(CkksSpec::secure_wide(args.depth.unwrap_or(1), args.scale_bits, args.value_bits, args.slots)?));
     };
     let Some(text) = text_of(name) else { return Ok(None) };
     let is_ckks = serde_json::from_str::<Value>(&text).is_ok_and(|own| own.get("windlass_ckks_parameters").is_some());
@@ -65,10 +67,20 @@ fn spec(args: &AgreeArgs) -> Result<Option<CkksSpec>> {
 
 /// The members that were given, in order.
 fn members(args: &AgreeArgs) -> Result<Vec<Member>> {
-    let mut all = args.member.iter().map(|line| member_of(line)).collect::<Result<Vec<_>>>()?;
+    // What was given may be a secret by mistake: no message shows it.
+    let wrong = |place: String, reason: String| {
+        CliError::Usage(format!(
+            "{place} is no public line of an identity: {reason}; give the line that 'windlass party identity' printed"
+        ))
+    };
+    let mut all = Vec::new();
+    for (line, count) in args.member.iter().zip(1..) {
+        all.push(member_of(line).map_err(|reason| wrong(format!("--member number {count}"), reason))?);
+    }
     for path in &args.members {
-        for line in lines(path)? {
-            all.push(member_of(&line)?);
+        for (line, count) in text(path)?.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty()) {
+            let place = || format!("{}: line {count}", path.display());
+            all.push(member_of(line).map_err(|reason| wrong(place(), reason))?);
         }
     }
     if all.len() < 2 {
@@ -80,14 +92,20 @@ fn members(args: &AgreeArgs) -> Result<Vec<Member>> {
     Ok(all)
 }
 
-fn lines(path: &Path) -> Result<Vec<String>> {
-    let failed = |error: std::io::Error| CliError::at(path)(WireError::from(error));
-    let bytes = std::fs::metadata(path).map_err(failed)?.len();
-    if bytes > MOST_BYTES {
-        return Err(CliError::LargeFile { path: path.into(), bytes, most: MOST_BYTES });
+/// The text of a list of members. Another file is refused by what it is, without a word of it.
+fn text(path: &Path) -> Result<String> {
+    let refused = |reason: String| Err(CliError::NotOfFormat { path: path.into(), what: WHAT, reason });
+    let bytes = read_bounded(path, WHAT, MOST_BYTES)?;
+    if let Some(kind) = kind_of(&bytes) {
+        return refused(format!("it is {kind}; give the file that 'windlass party identity --public FILE' wrote"));
     }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
-    Ok(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    if bytes.starts_with(b"windlass identity ") {
+        return refused("it is a secret identity; give its public line".into());
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(_) => refused("it is not a text in UTF-8".into()),
+    }
 }
 
 fn write<F: Side>(
@@ -104,7 +122,13 @@ fn write<F: Side>(
     let threshold = args.threshold.unwrap_or(members.len());
     let threshold = u32::try_from(threshold).unwrap_or(u32::MAX);
     let publication = Publication { security_bits: args.security, decryptions: args.decryptions };
-    let agreement = Agreement::new(context, members, threshold, &needs)?.with_publication(publication)?;
+    let agreement = Agreement::for_publication(context, members, threshold, &needs, publication)?;
+    let depth = args.depth.or(args.ckks.then_some(1)).filter(|depth| args.products && *depth > 0);
+    let deepest = depth.map(|depth| {
+        let plan = stages.run("depth", "planning a decryption after products", || agreement.decryption_after(depth));
+        Ok::<_, CliError>((depth, F::noise(&plan?)))
+    });
+    let deepest = deepest.transpose()?;
     let (costs, noise) = stages.run("costs", "making a share of each kind", || costs::of(&agreement))?;
     write_new(&args.out, format!("{}\n", agreement.to_json()).as_bytes(), Access::Public)
         .map_err(CliError::at(&args.out))?;
@@ -118,7 +142,13 @@ fn write<F: Side>(
         all.insert(cost.name.into(), json!({ "bytes": cost.bytes, "seconds": cost.seconds, "count": cost.count }));
     }
     report.line(format!("a decryption of a fresh ciphertext has {noise}"));
+    if let Some((depth, noise)) = deepest {
+        report.line(format!("a decryption after {depth} products in a row has {noise}"));
+    }
     report.field("messages", all);
+    if let Some(bits) = F::precision_bits(agreement.fresh_decryption()) {
+        report.field("precision_bits", bits);
+    }
     report.field("security_bits", bits);
     report.line(format!("{} is written; every member compares this digest before it joins", args.out.display()));
     Ok(report)

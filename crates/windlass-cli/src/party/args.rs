@@ -74,9 +74,10 @@ pub struct AgreeArgs {
     /// Choose parameters for real numbers (CKKS) by --depth, --scale-bits, --value-bits and --slots.
     #[arg(long)]
     pub ckks: bool,
-    /// With --ckks: multiplicative depth.
-    #[arg(long, value_name = "D", default_value_t = 1, requires = "ckks")]
-    pub depth: usize,
+    /// The number of products in a row. With --ckks parameters are chosen for it [default there: 1]. With --products the
+    /// agreement is refused if the result of so many could not be decrypted.
+    #[arg(long, value_name = "D")]
+    pub depth: Option<usize>,
     /// With --ckks: log2 of the scale. A decryption by several parties takes about 80 bits of it.
     #[arg(long, value_name = "BITS", default_value_t = 120, requires = "ckks")]
     pub scale_bits: u32,

@@ -46,8 +46,10 @@ pub trait Side: CollectiveFamily<Ciphertext: RlweCiphertext> {
     fn describe(opened: &Self::Opened, what: (usize, NumberKind), modulus: u64, report: &mut Report) -> Result<()>;
     /// p^r, or 0.
     fn modulus(context: &Context<Self>) -> u64;
-    /// What a decryption adds, in words, and bits of noise.
-    fn noise(decryption: &Self::Decryption) -> (String, u32);
+    /// What a decryption adds, in words.
+    fn noise(decryption: &Self::Decryption) -> String;
+    /// Bits of numbers that are right after a decryption; none for integers, which are exact.
+    fn precision_bits(decryption: &Self::Decryption) -> Option<f64>;
 }
 
 /// Reads an encrypted vector.
@@ -155,9 +157,13 @@ impl Side for Exact {
         context.modulus()
     }
 
-    fn noise(decryption: &Self::Decryption) -> (String, u32) {
-        let bits = decryption.flooding().bits;
-        (format!("{bits} bits of noise in each share, where {:.0} are needed", decryption.needed_bits()), bits)
+    fn noise(decryption: &Self::Decryption) -> String {
+        let (bits, needed) = (decryption.flooding().bits, decryption.needed_bits());
+        format!("{bits} bits of noise in each share, where {needed:.0} are needed")
+    }
+
+    fn precision_bits(_: &Self::Decryption) -> Option<f64> {
+        None
     }
 }
 
@@ -217,15 +223,13 @@ impl Side for Approximate {
         0
     }
 
-    fn noise(decryption: &Self::Decryption) -> (String, u32) {
-        let bits = decryption.flooding().bits;
-        (
-            format!(
-                "{bits} bits of noise in each share; {:.1} bits of the values are right",
-                decryption.precision_bits()
-            ),
-            bits,
-        )
+    fn noise(decryption: &Self::Decryption) -> String {
+        let (bits, right) = (decryption.flooding().bits, decryption.precision_bits());
+        format!("{bits} bits of noise in each share; {right:.1} bits of values up to 1 in all slots are right")
+    }
+
+    fn precision_bits(decryption: &Self::Decryption) -> Option<f64> {
+        Some(decryption.precision_bits())
     }
 }
 

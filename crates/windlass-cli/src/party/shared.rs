@@ -9,7 +9,7 @@ use super::agreed::{at, numbers_of};
 use super::args::{AddArgs, AssembleArgs, EncryptArgs, ReadArgs};
 use super::family::{Encrypted, Side, load, store};
 use super::identity::OwnIdentity;
-use super::mailbox::{files, read};
+use super::mailbox::each;
 use super::steps::one_of;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
@@ -25,12 +25,11 @@ const EVALUATION: &str = "evaluation.keys";
 /// `windlass party assemble`.
 pub fn assemble<F: Side>(agreement: &Agreement<F>, args: &AssembleArgs, stages: &mut Stages) -> Result<Report> {
     let outputs = Outputs::claim_in(&args.out, &[PUBLIC, EVALUATION])?;
-    let files = files(&args.messages)?;
     let mut assembly = Assembly::new(agreement);
-    stages.run("receive", "adding up shares", || {
-        files.iter().try_for_each(|file| assembly.receive(&read(agreement, file)?).map(drop).map_err(at(file)))
+    let skipped = stages.run("receive", "adding up shares", || {
+        each(agreement, &args.messages, |message| assembly.receive(message).map(drop))
     })?;
-    let keys = assembly.finish()?;
+    let keys = assembly.finish().map_err(|error| skipped.explain(error.into()))?;
     let context = F::files(agreement.context());
     let sizes = [
         (PUBLIC, values::write(&outputs.at(PUBLIC), context, &*keys.public)?),
@@ -39,6 +38,7 @@ pub fn assemble<F: Side>(agreement: &Agreement<F>, args: &AssembleArgs, stages: 
     outputs.keep()?;
     let mut report = Report::default();
     report.line(format!("keys of {} members, of whom {} decrypt", agreement.members().len(), agreement.threshold()));
+    skipped.describe(&mut report);
     report.bytes(&sizes);
     report.seconds(stages.seconds());
     Ok(report)
@@ -128,13 +128,12 @@ pub fn read_values<F: Side>(
     if let (Some(own), Some(path)) = (own, &args.identity) {
         reading = reading.for_reader(&own.identity).map_err(at(path))?;
     }
-    let opened = stages.run("read", "adding up shares", || {
-        for file in &files(&args.shares)? {
-            reading.receive(&read(agreement, file)?).map_err(at(file))?;
-        }
-        Ok::<_, CliError>(reading.open()?)
-    })?;
     let mut report = Report::default();
+    let opened = stages.run("read", "adding up shares", || {
+        let skipped = each(agreement, &args.shares, |share| reading.receive(share).map(drop))?;
+        skipped.describe(&mut report);
+        reading.open().map_err(|error| skipped.explain(error.into()))
+    })?;
     F::describe(&opened, what, F::modulus(context), &mut report)?;
     Ok(report)
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use windlass::wire::{
-    Access, FileContext, Passphrase, PassphraseCost, WireError, seal_secret, temporary_name, write_new,
+    Access, FileContext, Passphrase, PassphraseCost, WireError, seal_secret, target_of, temporary_name, write_new,
     write_over_state,
 };
 use windlass_parties::{Agreement, CollectiveFamily, Party};
@@ -40,7 +40,8 @@ impl<'a, F: CollectiveFamily> OwnParty<'a, F> {
     /// Replaces the file in one step.
     pub fn save(&self) -> Result<u64> {
         let bytes = file_of(&self.party, self.path, self.passphrase.as_ref())?;
-        let _watched = interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(self.path)));
+        let target = target_of(self.path).map_err(|error| CliError::at(self.path)(error.into()))?;
+        let _watched = interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(&target)));
         write_over_state(self.path, &bytes).map_err(CliError::at(self.path))?;
         Ok(bytes.len() as u64)
     }

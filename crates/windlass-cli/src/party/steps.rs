@@ -1,15 +1,16 @@
 //! The steps of one party.
 
+use std::io::{Seek as _, Write as _};
 use std::path::Path;
 
-use windlass::wire::{Access, write_new};
+use windlass::wire::{Access, write_new, write_new_with};
 use windlass_parties::{Agreement, Assembly, Party, Receipt, Step};
 
 use super::agreed::{at, digest, number_of, numbers_of};
 use super::args::{CloseArgs, DecryptArgs, JoinArgs, OpenMessagesArgs, ReceiveArgs, StatusArgs};
 use super::family::{Side, load};
 use super::identity::OwnIdentity;
-use super::mailbox::{EXTENSION, files, name_of, read};
+use super::mailbox::{EXTENSION, each, name_of};
 use super::state::{OwnParty, create};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
@@ -97,16 +98,13 @@ pub fn receive<F: Side>(
     args: &ReceiveArgs,
     stages: &mut Stages,
 ) -> Result<Report> {
-    let files = files(&args.messages)?;
     let mut own = OwnParty::load(&args.own, agreement, own)?;
-    let counts = stages.run("receive", "taking messages", || {
-        let mut counts = [0usize; 3];
-        for file in &files {
-            let message = read(agreement, file)?;
-            let receipt = own.party.receive(&message).map_err(at(file))?;
-            counts[place(receipt)] += 1;
-        }
-        Ok::<_, CliError>(counts)
+    let mut counts = [0usize; 3];
+    let skipped = stages.run("receive", "taking messages", || {
+        each(agreement, &args.messages, |message| {
+            counts[place(own.party.receive(message)?)] += 1;
+            Ok(())
+        })
     })?;
     if counts[0] > 0 {
         own.save()?;
@@ -120,6 +118,7 @@ pub fn receive<F: Side>(
     report.field("new", new);
     report.field("again", again);
     report.field("not_needed", other);
+    skipped.describe(&mut report);
     describe_missing(&own.party, &mut report);
     Ok(report)
 }
@@ -187,9 +186,7 @@ pub fn decrypt<F: Side>(
     let mut own = OwnParty::load(&args.own, agreement, own)?;
     let share = stages.run("decrypt", "making a share", || own.party.decrypt(&ciphertext, &members, reader));
     let share = share.map_err(at(&args.what.input))?;
-    // First the count, so that no share can leave that is not counted.
-    own.save()?;
-    write_new(&args.out, &share, Access::Public).map_err(CliError::at(&args.out))?;
+    write_counted(&args.out, &share, || own.save())?;
     let mut report = Report::default();
     let (done, most) = (own.party.decryptions(), agreement.publication().decryptions);
     report.line(format!("{}: a share of the decryption of {}", name(&own.party), args.what.input.display()));
@@ -198,6 +195,26 @@ pub fn decrypt<F: Side>(
     report.field("most", most);
     report.made("share", &args.out, share.len() as u64);
     Ok(report)
+}
+
+/// Writes a share that counts. First its room is taken, so that no decryption is counted for a share that cannot be
+/// written. Then the count is saved, so that no share is there that is not counted. Then the share is written.
+fn write_counted(path: &Path, share: &[u8], count: impl FnOnce() -> Result<u64>) -> Result<()> {
+    let mut uncounted = None;
+    let written = write_new_with(path, Access::Public, |file| {
+        file.write_all(&vec![0; share.len()])?;
+        file.sync_all()?;
+        if let Err(error) = count() {
+            uncounted = Some(error);
+            return Err(std::io::Error::other("the state could not be saved"));
+        }
+        file.rewind()?;
+        file.write_all(share)
+    });
+    match uncounted {
+        Some(error) => Err(error),
+        None => written.map_err(CliError::at(path)),
+    }
 }
 
 /// The ciphertext of a vector that has one.
@@ -214,7 +231,6 @@ pub fn one_of<F: Side>(agreement: &Agreement<F>, path: &Path) -> Result<F::Ciphe
 
 /// `windlass party status`.
 pub fn status<F: Side>(agreement: &Agreement<F>, own: &OwnIdentity, args: &StatusArgs) -> Result<Report> {
-    let files = files(&args.messages)?;
     let own = OwnParty::load(&args.own, agreement, own)?;
     let mut report = Report::default();
     let party = &own.party;
@@ -227,11 +243,10 @@ pub fn status<F: Side>(agreement: &Agreement<F>, own: &OwnIdentity, args: &Statu
     report.field("decryptions", party.decryptions());
     report.field("state_bytes", file_bytes(&args.own.state)?);
     describe_missing(party, &mut report);
-    if !files.is_empty() {
+    if !args.messages.is_empty() {
         let mut assembly = Assembly::new(agreement);
-        for file in &files {
-            assembly.receive(&read(agreement, file)?).map_err(at(file))?;
-        }
+        let skipped = each(agreement, &args.messages, |message| assembly.receive(message).map(drop))?;
+        skipped.describe(&mut report);
         let mut all = serde_json::Map::new();
         for (key, step) in [("keys", Step::Keys), ("second", Step::Second)] {
             let missing = assembly.missing(step);

@@ -37,6 +37,7 @@ pub fn make_keys(at: &Path) {
     succeed(at, "party assemble --agreement agreement.json mailbox --out keys");
 }
 
+const MEMBERS: &str = "--members Ada.member --members Ben.member --members Cleo.member";
 const TOY: &str = "--preset insecure_toy_256 --threshold 2 --products";
 
 /// A vote: three encrypt, anyone adds, two read.
@@ -127,7 +128,7 @@ fn columns_of_reals_keep_their_precision() {
         ..windlass::schemes::ckks::CkksSpec::secure_wide(1, 95, 4, 8).unwrap()
     };
     fs::write(at.join("set.json"), set.to_json()).unwrap();
-    agree(at, "--preset set.json --insecure --sums --slots 4");
+    let agreed = agree(at, "--preset set.json --insecure --sums --slots 4");
     make_keys(at);
     fs::write(at.join("t.csv"), "id,x\na,0.5\nb,-0.25\nc,0.125\n").unwrap();
     let line = "party encrypt --agreement agreement.json --public-key keys/public.key --table t.csv";
@@ -143,6 +144,15 @@ fn columns_of_reals_keep_their_precision() {
         assert!((found - wanted).abs() < 1e-3, "{report}");
     }
     assert!(report["precision_bits"].as_f64() > Some(10.0));
+    // A vector in all slots has as many bits as the agreement said.
+    succeed(at, &format!("{line} --column x --length 64 --out full.ct"));
+    for name in NAMES {
+        succeed(at, &format!("party decrypt {} --in full.ct --out {name}.full", own(name)));
+    }
+    let shares = NAMES.map(|name| format!("{name}.full")).join(" ");
+    let full = succeed(at, &format!("party read --agreement agreement.json --in full.ct {shares}"));
+    assert_eq!(full["precision_bits"], agreed["precision_bits"]);
+    assert!(full["precision_bits"].as_f64() < report["precision_bits"].as_f64());
     let message = fail(at, &format!("{line} --column y --out y.ct"));
     assert!(message.contains("no column 'y' in t.csv"), "{message}");
 }
@@ -166,16 +176,27 @@ fn what_does_not_belong_is_refused() {
     changed[1000] ^= 1;
     fs::write(at.join("changed.message"), changed).unwrap();
     succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 1 --out x.ct");
+    succeed(at, "party identity --name Dan --out Dan.identity");
     let before = snapshot(at);
     let ada = own("Ada");
     let strange = "--agreement agreement.json --identity Ada.identity --state Ben.state";
+    let stranger = "--agreement agreement.json --identity Dan.identity --state Ada.state";
     for (line, wanted) in [
         (format!("party receive {ada} foreign.message"), "foreign.message: the message belongs to another agreement"),
         (format!("party receive {ada} cut.message"), "cut.message: "),
         (format!("party receive {ada} changed.message"), "changed.message: "),
         (format!("party receive {ada} none.message"), "none.message: "),
         (format!("party receive {ada} keys/public.key"), "keys/public.key: "),
-        (format!("party status {strange}"), "Ben.state: this identity is none of the members"),
+        (
+            format!("party status {strange}"),
+            "Ben.state: this state is that of Ben, but the identity is that of another member",
+        ),
+        (format!("party status {stranger}"), "Ada.state: this identity is not a member of the agreement"),
+        (format!("party join {stranger}"), "Ada.state: "),
+        (
+            "party join --agreement agreement.json --identity Dan.identity --state Dan.state".into(),
+            "agreement.json: this identity is not a member of the agreement",
+        ),
         (format!("party join {ada}"), "Ada.state: "),
         (format!("party open {ada} --out mailbox"), "mailbox/1-keys.message: "),
         (format!("party close {ada} --out mailbox"), "mailbox/1-second.message: "),
@@ -216,8 +237,14 @@ fn what_does_not_belong_is_refused() {
         ),
         (
             "party agree --members agreement.json --preset insecure_toy_256 --out s".into(),
-            "is no public line of an identity",
+            "agreement.json: line 1 is no public line of an identity",
         ),
+        (
+            "party agree --members Ada.identity --members Ben.member --preset insecure_toy_256 --out s".into(),
+            "Ada.identity: not a list of members: it is a secret key",
+        ),
+        (format!("party agree {MEMBERS} --ckks --scale-bits 40 --out s"), "could never decrypt a fresh ciphertext"),
+        (format!("party agree {MEMBERS} --preset insecure_toy_256 --products --depth 40 --out s"), "40 squarings"),
     ] {
         let message = fail(at, &line);
         assert!(message.contains(wanted), "{line}: {message}");
@@ -248,4 +275,134 @@ fn no_decryption_is_forgotten() {
     assert_eq!(succeed(at, &format!("party status {}", own("Ada")))["decryptions"], 5);
     let message = fail(at, &decrypt(5));
     assert!(message.contains("all 5 decryptions that were agreed on") && !at.join("5.share").exists(), "{message}");
+}
+
+/// A directory of messages is one that anybody may write to: what is no message is said, and the others are taken.
+#[cfg(unix)]
+#[test]
+fn a_mailbox_may_hold_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, TOY);
+    make_keys(at);
+    let mailbox = at.join("mailbox");
+    let mut damaged = fs::read(mailbox.join("2-first.message")).unwrap();
+    damaged[2000] ^= 1;
+    fs::write(mailbox.join("0-damaged.message"), damaged).unwrap();
+    fs::create_dir(mailbox.join("0-directory.message")).unwrap();
+    fs::File::create(mailbox.join("0-large.message")).unwrap().set_len(1 << 40).unwrap();
+    let pipe = mailbox.join("0-pipe.message");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("nothing", mailbox.join("0-lost.message")).unwrap();
+    let report = succeed(at, &format!("party receive {} mailbox", own("Ada")));
+    let skipped = report["skipped"].as_array().unwrap();
+    assert_eq!((report["new"].as_u64(), skipped.len()), (Some(0), 5), "{report}");
+    assert!(report["again"].as_u64() > Some(2), "{report}");
+    for (entry, name) in skipped.iter().zip(["damaged", "directory", "large", "lost", "pipe"]) {
+        assert_eq!(entry["file"], format!("mailbox/0-{name}.message"));
+        assert!(!entry["reason"].as_str().unwrap().contains("0-"), "{entry}");
+    }
+    let status = succeed(at, &format!("party status {} mailbox", own("Ada")));
+    assert_eq!(status["skipped"].as_array().unwrap().len(), 5);
+    succeed(at, "party assemble --agreement agreement.json mailbox --out again");
+    assert_eq!(snapshot(&at.join("again")).len(), 2);
+    // By its own name a file has to be a message. What is missing may be what was not taken.
+    let message = fail(at, &format!("party receive {} mailbox/0-pipe.message", own("Ada")));
+    assert!(message.contains("0-pipe.message: not a message: it is a directory, a pipe or a device"), "{message}");
+    fs::write(mailbox.join("2-second.message"), "none").unwrap();
+    let message = fail(at, "party assemble --agreement agreement.json mailbox --out third");
+    assert!(message.contains("is missing from Ben; not taken: mailbox/0-damaged.message: "), "{message}");
+    assert!(message.contains("and 5 more"), "{message}");
+}
+
+/// A state that is reached through a link stays one file.
+#[cfg(unix)]
+#[test]
+fn a_state_behind_a_link_counts_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, "--preset insecure_toy_256");
+    make_keys(at);
+    fs::create_dir(at.join("vault")).unwrap();
+    fs::rename(at.join("Ada.state"), at.join("vault/Ada.state")).unwrap();
+    std::os::unix::fs::symlink("vault/Ada.state", at.join("Ada.state")).unwrap();
+    succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 1 --out x.ct");
+    succeed(at, &format!("party decrypt {} --in x.ct --out Ada.share", own("Ada")));
+    assert!(at.join("Ada.state").symlink_metadata().unwrap().file_type().is_symlink());
+    let through = "--agreement agreement.json --identity Ada.identity --state vault/Ada.state";
+    assert_eq!(succeed(at, &format!("party status {through}"))["decryptions"], 1);
+    assert_eq!(fs::read_dir(at.join("vault")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_share_that_cannot_be_written_does_not_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, "--preset insecure_toy_256");
+    make_keys(at);
+    succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 1 --out x.ct");
+    let message = fail(at, &format!("party decrypt {} --in x.ct --out none/Ada.share", own("Ada")));
+    assert!(message.contains("none/Ada.share: "), "{message}");
+    assert_eq!(succeed(at, &format!("party status {}", own("Ada")))["decryptions"], 0);
+    // And a share whose count cannot be saved is not there.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let set = |mode| fs::set_permissions(at.join("vault"), fs::Permissions::from_mode(mode)).unwrap();
+        fs::create_dir(at.join("vault")).unwrap();
+        fs::rename(at.join("Ada.state"), at.join("vault/Ada.state")).unwrap();
+        set(0o500);
+        let is_root = fs::write(at.join("vault/probe"), "").is_ok();
+        let line = "party decrypt --agreement agreement.json --identity Ada.identity --state vault/Ada.state \
+            --in x.ct --out Ada.share";
+        let done = windlass(at, line.split_whitespace()).status.success();
+        assert_eq!((done, at.join("Ada.share").exists()), (is_root, is_root), "root may write everywhere");
+        set(0o700);
+        let count = succeed(at, &line.replace("decrypt", "status").replace(" --in x.ct --out Ada.share", ""));
+        assert_eq!(count["decryptions"], u32::from(is_root));
+    }
+}
+
+#[test]
+fn an_encrypted_state_wants_an_encrypted_identity() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, "--preset insecure_toy_256");
+    succeed(at, &format!("party join {}", own("Ada")));
+    fs::write(at.join("words"), "two words\n").unwrap();
+    succeed(at, "key seal --in Ada.state --out sealed.state --passphrase-file words");
+    let line = "party status --agreement agreement.json --identity Ada.identity --state sealed.state";
+    let message = fail(at, line);
+    assert!(message.contains("sealed.state: it is encrypted, but the identity that it belongs to is not"), "{message}");
+    succeed(at, "key seal --in Ada.identity --out sealed.identity --passphrase-file words");
+    let sealed = line.replace("Ada.identity", "sealed.identity");
+    assert_eq!(succeed(at, &format!("{sealed} --passphrase-file words"))["decryptions"], 0);
+}
+
+#[test]
+fn names_are_seen_and_secrets_are_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    for name in ["A,B", "Ada\u{200b}", "\u{202e}Ada"] {
+        let message = fail(at, &format!("party identity --name {name} --out a.identity"));
+        assert!(message.contains("cannot be the name of a member"), "{message}");
+        assert!(!message.contains('\u{202e}') && !message.contains('\u{200b}'), "{message:?}");
+    }
+    assert_eq!(fs::read_dir(at).unwrap().count(), 0);
+    succeed(at, "party identity --name Ada --out Ada.identity --public Ada.member");
+    fs::write(at.join("words"), "correct horse battery\n").unwrap();
+    let text = windlass_parties::Identity::generate().unwrap().to_text();
+    fs::write(at.join("text"), text.as_bytes()).unwrap();
+    for (given, wanted) in [
+        ("--members words", "words: line 1 is no public line"),
+        ("--members text", "text: not a list of members: it is a secret identity"),
+        ("--members Ada.identity", "Ada.identity: not a list of members: it is a secret key"),
+        ("--member secretsecretsecret", "--member number 1 is no public line"),
+    ] {
+        let message = fail(at, &format!("party agree --members Ada.member {given} --preset insecure_toy_256 --out s"));
+        assert!(message.contains(wanted), "{given}: {message}");
+        for secret in ["correct", "secretsecret", &text[20..40]] {
+            assert!(!message.contains(secret), "{given}: {message}");
+        }
+    }
 }

@@ -44,9 +44,11 @@ pub type AgreementKind = Either<Agreement<Exact>, Agreement<Approximate>>;
 /// Raises
 /// ------
 /// ParameterError
-///     If the context is for another number of parties, or a number is out of range.
+///     If the context is for another number of parties, a number is out of range, or a name has a comma or characters
+///     that are not seen.
 /// NoParameters
-///     If a circuit needs another refresh than the context's own bootstrapping.
+///     If a circuit needs another refresh than the context's own bootstrapping, or if the parameters have no room to
+///     decrypt even a fresh array.
 ///
 /// Examples
 /// --------
@@ -100,7 +102,7 @@ impl PyAgreement {
         let kind = together(py, || {
             let needs: Vec<&dyn NeedsKeys> = needs.iter().map(|request| *request as &dyn NeedsKeys).collect();
             Ok(map_kind!(&setting.kind, context => {
-                Agreement::new(context, members, threshold, &needs)?.with_publication(publication)?
+                Agreement::for_publication(context, members, threshold, &needs, publication)?
             }))
         })?;
         Ok(Self { setting, kind })

@@ -12,8 +12,10 @@ pub fn refuse(py: Python<'_>, error: PartiesError) -> PyErr {
     match error {
         PartiesError::Windlass(error) => raise(py, error),
         PartiesError::Wire(error) => raise(py, error.into()),
-        PartiesError::OutOfRange(_) | PartiesError::MemberTwice { .. } => plain(py, "ParameterError", message),
-        PartiesError::Unsupported { .. } => plain(py, "NoParameters", message),
+        PartiesError::OutOfRange(_) | PartiesError::MemberTwice { .. } | PartiesError::Name { .. } => {
+            plain(py, "ParameterError", message)
+        }
+        PartiesError::Unsupported { .. } | PartiesError::NoRoom { .. } => plain(py, "NoParameters", message),
         PartiesError::Text { .. } => plain(py, "FileError", message),
         PartiesError::StateKept { .. } => plain(py, "FileExists", message),
         PartiesError::Missing { from, .. } => {

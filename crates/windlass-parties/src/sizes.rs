@@ -1,0 +1,72 @@
+//! How long messages are, before they are made.
+
+use windlass::bootstrap::BootstrapShare;
+use windlass::wire::{OVERHEAD, poly_len};
+use windlass_ring::Basis;
+use windlass_rlwe::collective::{KeyName, KeyShare, Stage};
+
+use crate::agreement::Agreement;
+use crate::family::CollectiveFamily;
+use crate::header::header_len;
+use crate::identity::SEALED;
+use crate::step::Step;
+
+/// Bytes of a payload beside its body: digest, sender, recipient, step, beginning, signature.
+pub(crate) const AROUND: usize = 32 + 2 + 2 + 1 + 16 + 64;
+
+/// The primes of the polynomials of a share of bootstrapping keys; none without them.
+pub(crate) fn bootstrap_layout<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Basis> {
+    agreement.bootstrapping().map(|plan| BootstrapShare::layout(plan, agreement.common())).unwrap_or_default()
+}
+
+/// Bytes of a share of a key; 0 for a key that the parameters do not have.
+fn share_bytes<F: CollectiveFamily>(agreement: &Agreement<F>, name: KeyName, stage: Stage) -> u64 {
+    let common = agreement.common();
+    let layout = KeyShare::layout(common, name, stage);
+    layout.map_or(0, |(basis, count)| (poly_len(common.context(), &basis) * count) as u64)
+}
+
+/// Bytes of the body of a message, without encryption.
+fn body<F: CollectiveFamily>(agreement: &Agreement<F>, step: Step) -> Option<u64> {
+    let context = agreement.common().context();
+    let relinearisation = agreement.relinearisation();
+    match step {
+        Step::Keys => {
+            let single = agreement.keys().iter().filter(|name| Some(**name) != relinearisation);
+            let keys: u64 = single.map(|&name| share_bytes(agreement, name, Stage::First)).sum();
+            let refresh = bootstrap_layout(agreement).iter().map(|basis| poly_len(context, basis) as u64).sum::<u64>();
+            Some(keys + refresh)
+        }
+        Step::First => relinearisation.map(|name| share_bytes(agreement, name, Stage::First)),
+        Step::Second => relinearisation.map(|name| 32 + share_bytes(agreement, name, Stage::Second)),
+        Step::Dealt => agreement.deals().then(|| poly_len(context, &context.base_qp(context.top_level())) as u64),
+        Step::Decryption => {
+            let basis = F::basis(agreement.context(), agreement.fresh_decryption());
+            Some((header_len(agreement.threshold()) + poly_len(context, &basis)) as u64)
+        }
+        Step::Switch | Step::Masked => None,
+    }
+}
+
+/// The longest body of a message.
+pub(crate) fn longest_body<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
+    let context = agreement.common().context();
+    let known = Step::ALL.into_iter().filter_map(|step| body(agreement, step)).max().unwrap_or(0);
+    // Of ciphertexts at any level: two polynomials at most, a header, and another digest.
+    let any = 2 * poly_len(context, &context.base_qp(context.top_level())) + header_len(agreement.threshold()) + 32;
+    known.max(any as u64) + SEALED as u64
+}
+
+impl<F: CollectiveFamily> Agreement<F> {
+    /// Bytes of one message of a step, as a file of it has. That of a decryption is for a fresh ciphertext and everyone.
+    /// `None` for a step that the agreement does not have, and for those whose length depends on the ciphertext alone.
+    pub fn message_bytes(&self, step: Step) -> Option<u64> {
+        let sealed = if step == Step::Dealt { SEALED } else { 0 };
+        body(self, step).map(|bytes| bytes + (sealed + AROUND + OVERHEAD) as u64)
+    }
+
+    /// No message of this agreement has more bytes.
+    pub fn longest_message(&self) -> u64 {
+        longest_body(self) + (AROUND + OVERHEAD) as u64
+    }
+}
