@@ -280,3 +280,42 @@ def test_numbers_too_large(reals: World) -> None:
     layer = reals.context.linear([[1e300]])
     with pytest.raises((wl.ValueRangeError, wl.CapacityExhausted)):
         layer @ x
+
+
+@pytest.fixture(scope="module")
+def publishing() -> World:
+    """Real numbers with room for the noise of publication."""
+    return make(wl.Context.approximate(depth=1, value_bits=40))
+
+
+def test_published_numbers(publishing: World, rng: np.random.Generator) -> None:
+    clear = rng.uniform(-1, 1, (2, 9000))
+    encrypted = publishing.encrypt(clear)
+    values, bits = publishing.client.decrypt_public(encrypted, decryptions=16)
+    assert values.shape == clear.shape
+    assert values.dtype == np.float64
+    error = float(np.abs(values - clear).max())
+    # The bits are those of the largest error to expect: the noise is there, and it is no larger.
+    assert 2.0 ** (-bits - 3) < error < 2.0 ** (1 - bits)
+    own = float(np.abs(publishing.decrypt(encrypted) - clear).max())
+    assert error > 2.0**20 * own
+    # Another decryption has other noise, and more decryptions or security cost bits.
+    again, _ = publishing.client.decrypt_public(encrypted, decryptions=16)
+    assert not np.array_equal(again, values)
+    _, fewer = publishing.client.decrypt_public(encrypted, security=44, decryptions=64)
+    assert bits - fewer == pytest.approx(3.0, abs=0.1)
+
+
+def test_what_cannot_be_published(publishing: World, toy: World) -> None:
+    small = publishing.encrypt(0.5)
+    with pytest.raises(wl.CapacityExhausted, match="safe to publish"):
+        publishing.client.decrypt_public(small, security=128)
+    for bad in (0, 129):
+        with pytest.raises(wl.ParameterError, match="security"):
+            publishing.client.decrypt_public(small, security=bad)
+    with pytest.raises(wl.ParameterError, match="real numbers"):
+        toy.client.decrypt_public(toy.encrypt(1))
+    long = publishing.encrypt(np.zeros(2 * publishing.context.slots))
+    for bad in (0, 1):
+        with pytest.raises(wl.ParameterError, match="2 ciphertexts"):
+            publishing.client.decrypt_public(long, decryptions=bad)

@@ -227,7 +227,7 @@ class NetworkLayout:
         -------
         numpy.ndarray, shape (rows, outputs)
 
-            **Warning.** Their errors depend on the secret key. Round them before you publish them.
+            **Warning.** Their errors depend on the secret key. Do not publish them, not even rounded.
 
         Raises
         ------

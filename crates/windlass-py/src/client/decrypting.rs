@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use rayon::prelude::*;
-use windlass::schemes::{Ciphertext, ckks};
+use windlass::schemes::{Ciphertext, Publication, ckks};
 use windlass::{Approximate, Beyond, Error, Result};
 
 use crate::array::{Parts, PyCiphertext};
@@ -103,6 +103,45 @@ pub fn decrypt_wide<'py>(
     let high = complex_to_numpy(py, values.iter().map(|z| z.high()).collect(), ciphertext.numbers, &layout.dims)?;
     let low = complex_to_numpy(py, values.iter().map(|z| z.low()).collect(), ciphertext.numbers, &layout.dims)?;
     Ok([high, low])
+}
+
+/// The array in a ciphertext with noise that hides its errors, and how many bits of it are right. Every ciphertext of
+/// the array is one decryption.
+pub fn decrypt_public<'py>(
+    py: Python<'py>,
+    client: &windlass::Client<Approximate>,
+    setting: &Setting,
+    ciphertext: &PyCiphertext,
+    publication: Publication,
+) -> PyResult<(Bound<'py, PyAny>, f64)> {
+    let (layout, packed) = (&ciphertext.layout, setting.slots());
+    let chunks = layout.chunks(packed);
+    let Parts::Approximate(list) = &*ciphertext.parts else {
+        return Err(plain(py, "OtherContext", "decrypt: the ciphertext is of another scheme"));
+    };
+    if (publication.decryptions as usize) < list.len() {
+        let message = format!(
+            "decryptions={}, but this array has {} ciphertexts, and each is a decryption: state at least as many",
+            publication.decryptions,
+            list.len()
+        );
+        return Err(plain(py, "ParameterError", message));
+    }
+    let each = by_parts(py, list.len(), |ticker| {
+        let one = |(part, ct): (usize, &ckks::Ciphertext)| {
+            ticker.check("decrypt")?;
+            let entries = layout.entries(part % chunks, packed);
+            let first = part / chunks * layout.length + entries.start;
+            let published = client.decrypt_public(ct, publication);
+            let mut published = published.map_err(|error| at_index(error, first, entries.len()))?;
+            published.values.truncate(entries.len());
+            Ok(vec![published])
+        };
+        joined(list, one)
+    })?;
+    let bits = each.iter().map(|published| published.precision_bits).fold(f64::INFINITY, f64::min);
+    let values = each.into_iter().flat_map(|published| published.values).collect();
+    Ok((complex_to_numpy(py, values, ciphertext.numbers, &layout.dims)?, bits))
 }
 
 /// The numbers of all ciphertexts, one after the other.

@@ -10,15 +10,17 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use windlass::schemes::Publication;
 use windlass::{Approximate, NeedsKeys};
 
 pub use self::decrypting::ClientKind;
-use self::decrypting::{decrypt, decrypt_wide, numbers_of};
+use self::decrypting::{decrypt, decrypt_public, decrypt_wide, numbers_of};
 use self::encrypting::{encrypt, encrypt_wide};
 pub use self::encryptor::PyEncryptor;
 use crate::array::PyCiphertext;
 use crate::either::{map_kind, on_kind};
 use crate::error::{of_file, plain};
+use crate::natural::Natural;
 use crate::needs::{check_keys, requests};
 use crate::passphrase::passphrase_of;
 use crate::runtime::{long, quick};
@@ -50,8 +52,8 @@ impl PyClient {
     }
 
     /// The same, or a refusal.
-    fn of_reals(&self, py: Python<'_>) -> PyResult<&windlass::Client<Approximate>> {
-        let message = "numbers of two doubles need a context of real numbers (CKKS), but this one is of integers";
+    fn of_reals(&self, py: Python<'_>, what: &str) -> PyResult<&windlass::Client<Approximate>> {
+        let message = format!("{what} need a context of real numbers (CKKS), but this one is of integers");
         self.approximate().ok_or_else(|| plain(py, "ParameterError", message))
     }
 }
@@ -117,7 +119,7 @@ impl PyClient {
     ///     ``2**-ciphertext.precision_bits``.
     ///
     ///     **Warning.** That error depends on the secret key. Do not publish decrypted CKKS
-    ///     numbers.
+    ///     numbers, not even rounded: use :meth:`decrypt_public`.
     ///
     /// Raises
     /// ------
@@ -198,7 +200,7 @@ impl PyClient {
         low: &Bound<'_, PyAny>,
         bound: f64,
     ) -> PyResult<PyCiphertext> {
-        let client = self.of_reals(py)?;
+        let client = self.of_reals(py, "numbers of two doubles")?;
         encrypt_wide(py, client, &self.setting, [high, low], bound)
     }
 
@@ -222,10 +224,68 @@ impl PyClient {
         py: Python<'py>,
         ciphertext: &PyCiphertext,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
-        let client = self.of_reals(py)?;
+        let client = self.of_reals(py, "numbers of two doubles")?;
         ciphertext.check_context(py, &self.setting, "decrypt")?;
         let [high, low] = decrypt_wide(py, client, &self.setting, ciphertext)?;
         Ok((high, low))
+    }
+
+    /// Decrypts a ciphertext to numbers that may leave the owner of the key: noise is added that hides their
+    /// errors. CKKS only; decrypted integers have no errors.
+    ///
+    /// The noise is Gaussian. Its deviation in a coefficient of the message is
+    /// ``sqrt(12 * decryptions) * 2**(security / 2)`` times the bound on the error (Li, Micciancio, Schultz
+    /// and Sorrell, eprint 2022/816).
+    ///
+    /// Parameters
+    /// ----------
+    /// ciphertext : Ciphertext
+    /// security : int
+    ///     The statistical security in bits, against all decryptions together: 1 to 128.
+    /// decryptions : int
+    ///     How many decryptions under this key will be published at most. Every ciphertext of an array is
+    ///     one.
+    ///
+    ///     **Warning.** The number holds for all processes and machines together. Windlass does not count. When
+    ///     it is used up, make a new key.
+    ///
+    /// Returns
+    /// -------
+    /// (numpy.ndarray, float)
+    ///     The numbers, and how many bits after the point are right: ``-log2`` of the largest error to
+    ///     expect, noise included.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     If the context computes with integers, or the array has more ciphertexts than ``decryptions``.
+    /// CapacityExhausted
+    ///     If the noise would leave less than one bit of the numbers: use a larger scale, fewer decryptions or less
+    ///     security.
+    /// OtherKeyPair, NotDecryptable
+    ///     As in :meth:`decrypt`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.approximate(depth=1, value_bits=40)
+    /// >>> client, server = context.generate_keys()
+    /// >>> values, bits = client.decrypt_public(client.encrypt([0.5, -0.25]), decryptions=100)
+    /// >>> [round(float(x), 2) for x in values], bits > 8
+    /// ([0.5, -0.25], True)
+    #[pyo3(signature = (ciphertext, *, security=Natural(40), decryptions=Natural(1024)))]
+    fn decrypt_public<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &PyCiphertext,
+        security: Natural,
+        decryptions: Natural,
+    ) -> PyResult<(Bound<'py, PyAny>, f64)> {
+        let client = self.of_reals(py, "published decryptions")?;
+        ciphertext.check_context(py, &self.setting, "decrypt")?;
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let publication = Publication { security_bits: small(security.0), decryptions: small(decryptions.0) };
+        decrypt_public(py, client, &self.setting, ciphertext, publication)
     }
 
     /// Makes another server for this key pair, with the keys that the circuits need. It takes time
