@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,8 +170,9 @@ def test_what_wide_numbers_refuse(precise: World, exact: World) -> None:
         x.add_wide([0.5, 0.25], 0.0)
     with pytest.raises(wl.ShapeError, match="broadcast"):
         x.multiply_wide([0.5, 0.25, 0.0], [0.0, 0.0, 0.0])
+    encrypted: Any = x
     with pytest.raises(wl.DTypeError, match="x \\* y"):
-        x.multiply_wide(x, 0.0)
+        x.multiply_wide(encrypted, 0.0)
     with pytest.raises(wl.DTypeError, match="operators"):
         exact.encrypt([1]).add_wide(1, 0)
     with pytest.raises(wl.ParameterError, match="real numbers"):

@@ -284,14 +284,15 @@ def test_numbers_too_large(reals: World) -> None:
 
 @pytest.fixture(scope="module")
 def publishing() -> World:
-    """Real numbers with room for the noise of publication."""
-    return make(wl.Context.approximate(depth=1, value_bits=40))
+    """Real numbers with the largest scale."""
+    return make(wl.Context.approximate(depth=1, scale_bits=50))
 
 
 def test_published_numbers(publishing: World, rng: np.random.Generator) -> None:
     clear = rng.uniform(-1, 1, (2, 9000))
     encrypted = publishing.encrypt(clear)
-    values, bits = publishing.client.decrypt_public(encrypted, decryptions=16)
+    parts = 2 * -(-9000 // publishing.context.slots)
+    values, bits = publishing.client.decrypt_public(encrypted, decryptions=parts, security=30)
     assert values.shape == clear.shape
     assert values.dtype == np.float64
     error = float(np.abs(values - clear).max())
@@ -300,22 +301,22 @@ def test_published_numbers(publishing: World, rng: np.random.Generator) -> None:
     own = float(np.abs(publishing.decrypt(encrypted) - clear).max())
     assert error > 2.0**20 * own
     # Another decryption has other noise, and more decryptions or security cost bits.
-    again, _ = publishing.client.decrypt_public(encrypted, decryptions=16)
+    again, _ = publishing.client.decrypt_public(encrypted, decryptions=parts, security=30)
     assert not np.array_equal(again, values)
-    _, fewer = publishing.client.decrypt_public(encrypted, security=44, decryptions=64)
+    _, fewer = publishing.client.decrypt_public(encrypted, decryptions=4 * parts, security=34)
     assert bits - fewer == pytest.approx(3.0, abs=0.1)
 
 
 def test_what_cannot_be_published(publishing: World, toy: World) -> None:
     small = publishing.encrypt(0.5)
     with pytest.raises(wl.CapacityExhausted, match="safe to publish"):
-        publishing.client.decrypt_public(small, security=128)
+        publishing.client.decrypt_public(small, decryptions=1, security=128)
     for bad in (0, 129):
         with pytest.raises(wl.ParameterError, match="security"):
-            publishing.client.decrypt_public(small, security=bad)
+            publishing.client.decrypt_public(small, decryptions=1, security=bad)
     with pytest.raises(wl.ParameterError, match="real numbers"):
-        toy.client.decrypt_public(toy.encrypt(1))
+        toy.client.decrypt_public(toy.encrypt(1), decryptions=1)
     long = publishing.encrypt(np.zeros(2 * publishing.context.slots))
-    for bad in (0, 1):
+    for few in (0, 1):
         with pytest.raises(wl.ParameterError, match="2 ciphertexts"):
-            publishing.client.decrypt_public(long, decryptions=bad)
+            publishing.client.decrypt_public(long, decryptions=few)

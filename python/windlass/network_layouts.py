@@ -227,7 +227,8 @@ class NetworkLayout:
         -------
         numpy.ndarray, shape (rows, outputs)
 
-            **Warning.** Their errors depend on the secret key. Do not publish them, not even rounded.
+            **Warning.** Their errors depend on the secret key. Do not publish them, not
+            even rounded.
 
         Raises
         ------

@@ -260,9 +260,10 @@ impl PyCiphertext {
     /// >>> client, server = context.generate_keys(context.products())
     /// >>> third = Fraction(1, 3)
     /// >>> low = float(third - Fraction(float(third)))
-    /// >>> x = server.receive(client.encrypt([0.5])).add_wide(float(third), low)
+    /// >>> x = server.receive(client.encrypt_wide([0.5], [0.0]))
+    /// >>> x = x.add_wide(float(third), low)
     /// >>> high, low = client.decrypt_wide(x)
-    /// >>> abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(5, 6)) < Fraction(1, 2**60)
+    /// >>> abs(Fraction(high[0]) + Fraction(low[0]) - Fraction(5, 6)) < Fraction(1, 2**70)
     /// True
     fn add_wide(&self, high: &Bound<'_, PyAny>, low: &Bound<'_, PyAny>) -> PyResult<Self> {
         elementwise::wide(self, [high, low], WideOperation::Add)

@@ -240,14 +240,14 @@ impl PyClient {
     /// Parameters
     /// ----------
     /// ciphertext : Ciphertext
-    /// security : int
-    ///     The statistical security in bits, against all decryptions together: 1 to 128.
     /// decryptions : int
     ///     How many decryptions under this key will be published at most. Every ciphertext of an array is
     ///     one.
     ///
     ///     **Warning.** The number holds for all processes and machines together. Windlass does not count. When
     ///     it is used up, make a new key.
+    /// security : int
+    ///     The statistical security in bits, against all decryptions together: 1 to 128.
     ///
     /// Returns
     /// -------
@@ -260,26 +260,26 @@ impl PyClient {
     /// ParameterError
     ///     If the context computes with integers, or the array has more ciphertexts than ``decryptions``.
     /// CapacityExhausted
-    ///     If the noise would leave less than one bit of the numbers: use a larger scale, fewer decryptions or less
-    ///     security.
+    ///     If the noise would leave less than one bit of the numbers: use a larger scale (``scale_bits=50``),
+    ///     fewer decryptions or less security.
     /// OtherKeyPair, NotDecryptable
     ///     As in :meth:`decrypt`.
     ///
     /// Examples
     /// --------
     /// >>> import windlass as wl
-    /// >>> context = wl.Context.approximate(depth=1, value_bits=40)
+    /// >>> context = wl.Context.approximate(depth=1, scale_bits=50)
     /// >>> client, server = context.generate_keys()
-    /// >>> values, bits = client.decrypt_public(client.encrypt([0.5, -0.25]), decryptions=100)
-    /// >>> [round(float(x), 2) for x in values], bits > 8
-    /// ([0.5, -0.25], True)
-    #[pyo3(signature = (ciphertext, *, security=Natural(40), decryptions=Natural(1024)))]
+    /// >>> values, bits = client.decrypt_public(client.encrypt([0.5, -0.25]), decryptions=4)
+    /// >>> bool(max(abs(values - [0.5, -0.25])) < 0.25), bits > 4
+    /// (True, True)
+    #[pyo3(signature = (ciphertext, *, decryptions, security=Natural(40)), text_signature = "($self, ciphertext, *, decryptions, security=40)")]
     fn decrypt_public<'py>(
         &self,
         py: Python<'py>,
         ciphertext: &PyCiphertext,
-        security: Natural,
         decryptions: Natural,
+        security: Natural,
     ) -> PyResult<(Bound<'py, PyAny>, f64)> {
         let client = self.of_reals(py, "published decryptions")?;
         ciphertext.check_context(py, &self.setting, "decrypt")?;
