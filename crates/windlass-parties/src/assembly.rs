@@ -1,5 +1,6 @@
 //! Adding up shares: who sent what, and the keys that follow.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::message::{Envelope, JoinId, Receipt, read, read_bootstrap_share, read_share};
+use crate::sizes::{Part, parts};
 use crate::step::Step;
 
 /// Which members sent a message for one step, and what its digest was.
@@ -92,7 +94,8 @@ pub(crate) fn add_to(sum: &mut Option<KeySum>, share: windlass_rlwe::collective:
 pub struct Assembly<F: CollectiveFamily = Exact> {
     agreement: Agreement<F>,
     joins: Joins,
-    keys: Senders,
+    /// What the messages with shares of keys are of, and who sent each.
+    keys: Vec<(Part, Senders)>,
     second: Senders,
     sums: BTreeMap<KeyName, KeySum>,
     relinearisation: Option<KeySum>,
@@ -117,7 +120,8 @@ impl<F: CollectiveFamily> Assembly<F> {
     /// An assembly that has no share yet.
     pub fn new(agreement: &Agreement<F>) -> Self {
         let agreement = agreement.clone();
-        let (keys, second) = (Senders::default(), Senders::default());
+        let keys = parts(&agreement).into_iter().map(|part| (part, Senders::default())).collect();
+        let second = Senders::default();
         let (sums, joins) = (BTreeMap::new(), Joins::default());
         Self { agreement, joins, keys, second, sums, relinearisation: None, bootstrapping: None, first: None }
     }
@@ -135,24 +139,30 @@ impl<F: CollectiveFamily> Assembly<F> {
         let mut fields = FieldReader::new(envelope.body);
         match envelope.step {
             Step::Keys => {
-                let receipt = self.keys.check(&agreement, who, &envelope.digest)?;
+                const WHAT: &str = "share of a key";
+                let place = usize::from(fields.u16(WHAT)?);
+                let (part, senders) = self.keys.get_mut(place).ok_or(WireError::Malformed { what: WHAT })?;
+                let receipt = senders.check(&agreement, who, &envelope.digest)?;
                 if receipt == Receipt::New {
-                    let names = agreement.keys().iter().filter(|name| !matches!(name, KeyName::Relinearisation { .. }));
-                    let share = |&name| read_share(&agreement, (name, Stage::First), &mut fields);
-                    let shares = names.map(share).collect::<Result<Vec<_>>>()?;
-                    let refresh = read_bootstrap_share(&agreement, &mut fields)?;
-                    fields.finish("shares of keys")?;
-                    for share in shares {
-                        let mut sum = self.sums.remove(&share.name());
-                        let name = share.name();
-                        add_to(&mut sum, share)?;
-                        self.sums.extend(sum.map(|sum| (name, sum)));
+                    match *part {
+                        Part::Key(name) => {
+                            let share = read_share(&agreement, (name, Stage::First), &mut fields)?;
+                            fields.finish(WHAT)?;
+                            match self.sums.entry(name) {
+                                Entry::Occupied(mut sum) => sum.get_mut().add(&share)?,
+                                Entry::Vacant(place) => drop(place.insert(KeySum::of(share))),
+                            }
+                        }
+                        Part::Bootstrapping => {
+                            let share = read_bootstrap_share(&agreement, &mut fields)?;
+                            fields.finish(WHAT)?;
+                            match (&mut self.bootstrapping, share) {
+                                (Some(sum), Some(share)) => sum.add(&share).map_err(windlass::Error::from)?,
+                                (sum, share) => *sum = share,
+                            }
+                        }
                     }
-                    match (&mut self.bootstrapping, refresh) {
-                        (Some(sum), Some(share)) => sum.add(&share).map_err(windlass::Error::from)?,
-                        (sum, share) => *sum = share,
-                    }
-                    self.keys.0.insert(envelope.from, envelope.digest);
+                    senders.0.insert(envelope.from, envelope.digest);
                     self.joins.note(&envelope);
                 }
                 Ok(receipt)
@@ -182,12 +192,24 @@ impl<F: CollectiveFamily> Assembly<F> {
 
     /// The members whose message for a step is missing; none for steps that are not collected here.
     pub fn missing(&self, step: Step) -> Vec<String> {
-        let senders = match step {
-            Step::Keys => &self.keys,
-            Step::Second if self.agreement.relinearises() => &self.second,
+        let have = match step {
+            Step::Keys => self.sent_keys(),
+            Step::Second if self.agreement.relinearises() => self.second.numbers(),
             _ => return Vec::new(),
         };
-        self.agreement.names_of(self.agreement.others_than(&senders.numbers()))
+        self.agreement.names_of(self.agreement.others_than(&have))
+    }
+
+    /// The members whose shares of all keys are there.
+    fn sent_keys(&self) -> BTreeSet<u32> {
+        let all = (1..=self.agreement.common().parties()).collect();
+        self.keys.iter().fold(all, |all: BTreeSet<u32>, (_, senders)| &all & &senders.numbers())
+    }
+
+    fn check_complete(&self) -> Result<()> {
+        let agreement = &self.agreement;
+        self.keys.iter().try_for_each(|(_, senders)| senders.check_complete(agreement, Step::Keys))?;
+        if agreement.relinearises() { self.second.check_complete(agreement, Step::Second) } else { Ok(()) }
     }
 
     /// The keys.
@@ -199,25 +221,41 @@ impl<F: CollectiveFamily> Assembly<F> {
     /// # Errors
     /// [`PartiesError::Missing`].
     pub fn finish(&self) -> Result<CollectiveKeys> {
-        let agreement = &self.agreement;
-        self.keys.check_complete(agreement, Step::Keys)?;
-        if agreement.relinearises() {
-            self.second.check_complete(agreement, Step::Second)?;
-        }
-        let common = agreement.common();
-        let mut evaluation = EvaluationKeys::of_pair(common.context(), common.key_id());
-        let mut public = None;
-        for sum in self.sums.values().chain(&self.relinearisation).cloned() {
-            match sum.name() {
-                KeyName::Public => public = Some(Arc::new(sum.into_public_key(common)?)),
-                _ => sum.insert_into(common, &mut evaluation)?,
-            }
-        }
-        let missing = || PartiesError::Missing { step: Step::Keys, from: agreement.names_of([1]) };
-        let mut bootstrapping = Vec::new();
-        if let (Some(plan), Some(sum)) = (agreement.bootstrapping(), self.bootstrapping.clone()) {
-            bootstrapping.push((Arc::clone(plan), F::bootstrap_keys(agreement.context(), common, plan, sum)?));
-        }
-        Ok(CollectiveKeys { public: public.ok_or_else(missing)?, evaluation: Arc::new(evaluation), bootstrapping })
+        self.check_complete()?;
+        let sums = self.sums.values().chain(&self.relinearisation).cloned();
+        finished(&self.agreement, sums, self.bootstrapping.clone())
     }
+
+    /// As [`Self::finish`], without a second copy of the keys: what has been added up becomes the keys.
+    ///
+    /// # Errors
+    /// As there. What has been added up is gone then.
+    pub fn into_keys(self) -> Result<CollectiveKeys> {
+        self.check_complete()?;
+        finished(&self.agreement, self.sums.into_values().chain(self.relinearisation), self.bootstrapping)
+    }
+}
+
+/// The keys of complete sums.
+fn finished<F: CollectiveFamily>(
+    agreement: &Agreement<F>,
+    sums: impl Iterator<Item = KeySum>,
+    bootstrapping: Option<BootstrapShare>,
+) -> Result<CollectiveKeys> {
+    let common = agreement.common();
+    let mut evaluation = EvaluationKeys::of_pair(common.context(), common.key_id());
+    let mut public = None;
+    for sum in sums {
+        match sum.name() {
+            KeyName::Public => public = Some(Arc::new(sum.into_public_key(common)?)),
+            _ => sum.insert_into(common, &mut evaluation)?,
+        }
+    }
+    let missing = || PartiesError::Missing { step: Step::Keys, from: agreement.names_of([1]) };
+    let mut refresh = Vec::new();
+    if let (Some(plan), Some(sum)) = (agreement.bootstrapping(), bootstrapping) {
+        refresh.push((Arc::clone(plan), F::bootstrap_keys(agreement.context(), common, plan, sum)?));
+    }
+    let public = public.ok_or_else(missing)?;
+    Ok(CollectiveKeys { public, evaluation: Arc::new(evaluation), bootstrapping: refresh })
 }

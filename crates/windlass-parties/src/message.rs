@@ -9,7 +9,7 @@
 //! | 2 | number of the member that it is for; 0 for everyone |
 //! | 1 | step |
 //! | 16 | which beginning of the member it belongs to: other bytes each time that it joins |
-//! | L | body, encrypted for the member that it is for if there is one |
+//! | L | body, encrypted for the member that it is for if there is one; a share of a key begins with its place, 2 bytes |
 //! | 64 | signature (Ed25519) of SHA-256 of all that stands before |
 
 use sha2::{Digest, Sha256};

@@ -11,7 +11,7 @@ use windlass::wire::{FieldReader, FieldWriter};
 use windlass::{Exact, Plaintext};
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::collective::{DealtShare, KeyName, KeySum, SecretShare, Stage, ThresholdShare, deal};
+use windlass_rlwe::collective::{DealtShare, KeySum, SecretShare, Stage, ThresholdShare, deal};
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Limits, PublicKey};
 
@@ -23,6 +23,7 @@ use crate::header::{check_members, header, target_digest};
 use crate::identity::Identity;
 use crate::mask::{Masked, mask};
 use crate::message::{JoinId, Receipt, read, read_polys, read_share, write, write_polys};
+use crate::sizes::{Part, parts};
 use crate::step::Step;
 
 /// A party of an agreement: a state machine without a network. Its shares of keys follow from its state, so that it can
@@ -117,39 +118,50 @@ impl<F: CollectiveFamily> Party<F> {
         write(&self.agreement, &self.identity, (self.number, to, step), &self.join_id(), body)
     }
 
-    /// What this party sends first: shares of keys for everyone, and a dealt share for each other member where not all
-    /// are needed to decrypt.
+    /// What this party sends first: a share of each key for everyone, and a dealt share for each other member where not
+    /// all are needed to decrypt. All messages at once: [`Self::opening_messages`] makes one after the other.
     ///
     /// Cost: that of making the keys alone, with twice the work for the relinearisation key.
     ///
     /// # Errors
     /// None, for a party that [`Self::join`] or [`Self::from_bytes`] made.
     pub fn opening(&self) -> Result<Vec<Vec<u8>>> {
-        let agreement = &self.agreement;
-        let shares = agreement.keys().iter().map(|&name| Ok((name, self.secret.first(name)?)));
-        let shares = shares.collect::<Result<Vec<_>>>()?;
-        let is_first = |name: &KeyName| matches!(name, KeyName::Relinearisation { .. });
-        let polys = |first: bool| {
-            let some = shares.iter().filter(move |(name, _)| is_first(name) == first);
-            write_polys(some.flat_map(|(_, share)| share.polys()))
+        self.opening_messages().collect()
+    }
+
+    /// The messages of [`Self::opening`], each made when it is asked for: in memory is one share of one key. They come in
+    /// the order of [`Agreement::key_message_bytes`], then that of the relinearisation key, then the dealt shares.
+    pub fn opening_messages(&self) -> impl Iterator<Item = Result<Vec<u8>>> + '_ {
+        let keys = (0..).zip(parts(&self.agreement)).map(|(place, part)| self.key_message(place, part));
+        let first = self.agreement.relinearisation().into_iter().map(|name| {
+            let share = self.secret.first(name)?;
+            self.message(0, Step::First, &write_polys(share.polys()))
+        });
+        let deals = std::iter::once(()).filter(|()| self.agreement.deals());
+        keys.chain(first).chain(deals.flat_map(|()| self.dealt_messages()))
+    }
+
+    /// The message with this party's share of a key.
+    fn key_message(&self, place: u16, part: Part) -> Result<Vec<u8>> {
+        let share = match (part, self.agreement.bootstrapping()) {
+            (Part::Key(name), _) => write_polys(self.secret.first(name)?.polys()),
+            (Part::Bootstrapping, Some(plan)) => write_polys(BootstrapShare::generate(plan, &self.secret)?.polys()),
+            (Part::Bootstrapping, None) => unreachable!("the part is there for the bootstrapping of the agreement"),
         };
-        let mut keys = polys(false);
-        if let Some(plan) = agreement.bootstrapping() {
-            let share = BootstrapShare::generate(plan, &self.secret)?;
-            keys.extend_from_slice(&write_polys(share.polys()));
-        }
-        let mut messages = vec![self.message(0, Step::Keys, &keys)?];
-        if agreement.relinearises() {
-            messages.push(self.message(0, Step::First, &polys(true))?);
-        }
-        if agreement.deals() {
-            for (share, to) in deal(&self.secret, agreement.threshold())?.iter().zip(1..) {
-                if to != self.number {
-                    messages.push(self.message(to, Step::Dealt, &write_polys([share.expose_poly()]))?);
-                }
-            }
-        }
-        Ok(messages)
+        let mut body = FieldWriter::with_capacity(2 + share.len());
+        body.u16(place);
+        body.bytes(&share);
+        self.message(0, Step::Keys, &body.finish())
+    }
+
+    /// The messages with what is dealt to the others.
+    fn dealt_messages(&self) -> Box<dyn Iterator<Item = Result<Vec<u8>>> + '_> {
+        let dealt = match deal(&self.secret, self.agreement.threshold()) {
+            Ok(dealt) => dealt,
+            Err(error) => return Box::new(std::iter::once(Err(error.into()))),
+        };
+        let others = dealt.into_iter().zip(1..).filter(|(_, to)| *to != self.number);
+        Box::new(others.map(|(share, to)| self.message(to, Step::Dealt, &write_polys([share.expose_poly()]))))
     }
 
     /// Takes a message of another member, in any order. What is not for this party is not needed, and left alone.

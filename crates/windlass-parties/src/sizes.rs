@@ -14,6 +14,38 @@ use crate::step::Step;
 /// Bytes of a payload beside its body: digest, sender, recipient, step, beginning, signature.
 pub(crate) const AROUND: usize = 32 + 2 + 2 + 1 + 16 + 64;
 
+/// What one message of [`Step::Keys`] is a share of. Each key has a message of its own, so that a party never holds the
+/// shares of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// The public key or a Galois key.
+    Key(KeyName),
+    /// The keys of the bootstrapping.
+    Bootstrapping,
+}
+
+/// What the messages of [`Step::Keys`] are shares of, by their places.
+pub(crate) fn parts<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Part> {
+    let relinearisation = agreement.relinearisation();
+    let keys = agreement.keys().iter().filter(|name| Some(**name) != relinearisation).map(|&name| Part::Key(name));
+    keys.chain(agreement.bootstrapping().map(|_| Part::Bootstrapping)).collect()
+}
+
+/// The bytes of the place of a share among those of a member.
+const PLACE: u64 = 2;
+
+/// Bytes of the body of a message with a share of a key.
+fn part_body<F: CollectiveFamily>(agreement: &Agreement<F>, part: Part) -> u64 {
+    let context = agreement.common().context();
+    PLACE
+        + match part {
+            Part::Key(name) => share_bytes(agreement, name, Stage::First),
+            Part::Bootstrapping => {
+                bootstrap_layout(agreement).iter().map(|basis| poly_len(context, basis) as u64).sum()
+            }
+        }
+}
+
 /// The primes of the polynomials of a share of bootstrapping keys; none without them.
 pub(crate) fn bootstrap_layout<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Basis> {
     agreement.bootstrapping().map(|plan| BootstrapShare::layout(plan, agreement.common())).unwrap_or_default()
@@ -31,12 +63,7 @@ fn body<F: CollectiveFamily>(agreement: &Agreement<F>, step: Step) -> Option<u64
     let context = agreement.common().context();
     let relinearisation = agreement.relinearisation();
     match step {
-        Step::Keys => {
-            let single = agreement.keys().iter().filter(|name| Some(**name) != relinearisation);
-            let keys: u64 = single.map(|&name| share_bytes(agreement, name, Stage::First)).sum();
-            let refresh = bootstrap_layout(agreement).iter().map(|basis| poly_len(context, basis) as u64).sum::<u64>();
-            Some(keys + refresh)
-        }
+        Step::Keys => parts(agreement).into_iter().map(|part| part_body(agreement, part)).max(),
         Step::First => relinearisation.map(|name| share_bytes(agreement, name, Stage::First)),
         Step::Second => relinearisation.map(|name| 32 + share_bytes(agreement, name, Stage::Second)),
         Step::Dealt => agreement.deals().then(|| poly_len(context, &context.base_qp(context.top_level())) as u64),
@@ -58,7 +85,15 @@ pub(crate) fn longest_body<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64
 }
 
 impl<F: CollectiveFamily> Agreement<F> {
-    /// Bytes of one message of a step, as a file of it has. That of a decryption is for a fresh ciphertext and everyone.
+    /// Bytes of each message with a share of a key, in the order in which a party makes them: of the public key, of
+    /// each Galois key, and of bootstrapping keys.
+    pub fn key_message_bytes(&self) -> Vec<u64> {
+        let around = (AROUND + OVERHEAD) as u64;
+        parts(self).into_iter().map(|part| part_body(self, part) + around).collect()
+    }
+
+    /// Bytes of one message of a step, as a file of it has: of the longest one for [`Step::Keys`]
+    /// ([`Self::key_message_bytes`]). That of a decryption is for a fresh ciphertext and everyone.
     /// `None` for a step that the agreement does not have, and for those whose length depends on the ciphertext alone.
     pub fn message_bytes(&self, step: Step) -> Option<u64> {
         let sealed = if step == Step::Dealt { SEALED } else { 0 };

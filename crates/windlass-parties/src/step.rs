@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Step {
-    /// Shares of the public key, of Galois keys and of bootstrapping keys.
+    /// Shares of the public key, of Galois keys and of bootstrapping keys: a message for each key.
     Keys,
     /// The first share of the relinearisation key.
     First,

@@ -60,6 +60,14 @@ impl<F: CollectiveFamily> Session<F> {
     /// All messages to everyone, as a mailbox gives them.
     fn keys(&mut self) -> CollectiveKeys {
         let mut assembly = Assembly::new(&self.agreement);
+        // The lengths were known before: of a message for each key, of the first and of the dealt shares.
+        let known = self.agreement.key_message_bytes();
+        for party in &self.parties {
+            let lengths: Vec<u64> = party.opening_messages().map(|message| message.unwrap().len() as u64).collect();
+            let later = [Step::First, Step::Dealt].map(|step| self.agreement.message_bytes(step));
+            let dealt = std::iter::repeat_n(later[1], self.parties.len() - 1).flatten();
+            assert_eq!(lengths, known.iter().copied().chain(later[0]).chain(dealt).collect::<Vec<_>>());
+        }
         for message in self.opening() {
             assert!(message.len() as u64 <= self.agreement.longest_message());
             assembly.receive(&message).unwrap();
@@ -452,6 +460,32 @@ fn circuits_refresh_without_the_parties() {
         }
         let refreshed = server.refresh(&ct).unwrap();
         assert_eq!(session.read(&refreshed, &[1, 2]).unwrap().to_integers().unwrap(), wanted, "{name}");
+    }
+}
+
+/// Shares of different keys are different messages, which may come apart: who lacks one lacks keys.
+#[test]
+fn keys_come_one_by_one() {
+    let context = exact(Scheme::Bgv, 2);
+    let sums = TracePlan::new(&TraceChain::total(context.slot_ring()).unwrap(), &TraceSpec::default()).unwrap();
+    let session = begin(&context, 2, 2, &[&sums]);
+    let count = session.agreement.key_message_bytes().len();
+    assert_eq!(count, session.agreement.keys().len());
+    assert!(count > 3, "a public key and Galois keys");
+    let (ada, ben) = (session.parties[0].opening().unwrap(), session.parties[1].opening().unwrap());
+    for left_out in 0..count {
+        let mut assembly = Assembly::new(&session.agreement);
+        for message in ada.iter().chain(ben.iter().enumerate().filter(|(place, _)| *place != left_out).map(|(_, m)| m))
+        {
+            assert_eq!(assembly.receive(message).unwrap(), Receipt::New);
+            assert_eq!(assembly.receive(message).unwrap(), Receipt::Again);
+        }
+        assert_eq!(assembly.missing(Step::Keys), ["Ben"], "{left_out}");
+        let refused = assembly.finish().map(drop);
+        assert!(matches!(refused, Err(PartiesError::Missing { step: Step::Keys, from }) if from == ["Ben"]));
+        assembly.receive(&ben[left_out]).unwrap();
+        let public = context.to_bytes(&*assembly.finish().unwrap().public).unwrap();
+        assert_eq!(context.to_bytes(&*assembly.into_keys().unwrap().public).unwrap(), public);
     }
 }
 

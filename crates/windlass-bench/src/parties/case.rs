@@ -97,7 +97,10 @@ impl Session {
         let mut bytes = [0; 4];
         for number in 0..parties.len() {
             let messages = parties[number].opening()?;
-            [0, 1, 2].iter().zip(&messages).for_each(|(&at, message)| bytes[at] = message.len());
+            // A message for each key, then the first share of the relinearisation key, then the dealt shares.
+            let (keys, rest) = messages.split_at(agreement.key_message_bytes().len());
+            bytes[0] = keys.iter().map(Vec::len).sum();
+            [1, 2].iter().zip(rest).for_each(|(&at, message)| bytes[at] = message.len());
             for message in &messages {
                 assembly.receive(message)?;
                 for party in &mut parties {

@@ -137,9 +137,16 @@ fn write<F: Side>(
     report.line("each party sends (bytes and seconds of one message; the seconds were measured here):");
     let mut all = Map::new();
     for cost in &costs {
-        let count = if cost.count > 1 { format!("  x {}", cost.count) } else { String::new() };
+        let count = match (cost.messages, cost.count) {
+            (1, 1) => String::new(),
+            (1, count) => format!("  x {count}"),
+            (messages, _) => format!("  in {messages} messages"),
+        };
         report.line(format!("  {:<12}{:>12} bytes {:>9.3} s{count}", cost.name, cost.bytes, cost.seconds));
-        all.insert(cost.name.into(), json!({ "bytes": cost.bytes, "seconds": cost.seconds, "count": cost.count }));
+        all.insert(
+            cost.name.into(),
+            json!({ "bytes": cost.bytes, "seconds": cost.seconds, "count": cost.count, "messages": cost.messages }),
+        );
     }
     report.line(format!("a decryption of a fresh ciphertext has {noise}"));
     if let Some((depth, noise)) = deepest {

@@ -13,10 +13,12 @@ use windlass_parties::{Agreement, Step};
 use super::family::Side;
 use crate::error::{CliError, Result};
 
-/// The cost of one message.
+/// The cost of one message, or of all with shares of keys.
 pub struct Cost {
     /// Its name in reports.
     pub name: &'static str,
+    /// In how many messages: the shares of keys are one for each key.
+    pub messages: usize,
     /// How many of them a party sends.
     pub count: usize,
     /// Bytes of one of them.
@@ -41,8 +43,9 @@ pub fn of<F: Side>(agreement: &Agreement<F>) -> Result<(Vec<Cost>, String)> {
     let common = Common::new(F::files(agreement.context()).rlwe(), *agreement.digest()).map_err(rlwe)?;
     let mut rng = os_rng().map_err(rlwe)?;
     let secret = SecretShare::generate(&common, &mut rng);
-    let cost =
-        |name, step, count, seconds| agreement.message_bytes(step).map(|bytes| Cost { name, count, bytes, seconds });
+    let cost = |name, step, count, seconds| {
+        agreement.message_bytes(step).map(|bytes| Cost { name, messages: 1, count, bytes, seconds })
+    };
     let (public, mut seconds) = timed(|| secret.first(KeyName::Public));
     public.map_err(rlwe)?;
     let galois: Vec<KeyName> =
@@ -55,7 +58,9 @@ pub fn of<F: Side>(agreement: &Agreement<F>) -> Result<(Vec<Cost>, String)> {
             seconds += each * polys as f64 / size;
         }
     }
-    let mut all = vec![cost("keys", Step::Keys, 1, seconds)];
+    let bytes = agreement.key_message_bytes();
+    let (messages, bytes) = (bytes.len(), bytes.into_iter().sum());
+    let mut all = vec![Some(Cost { name: "keys", messages, count: 1, bytes, seconds })];
     let mut second = None;
     if let Some(name) = agreement.keys().iter().copied().find(|name| matches!(name, KeyName::Relinearisation { .. })) {
         let (share, seconds) = timed(|| secret.first(name));

@@ -121,15 +121,18 @@ pub fn name_of<F: CollectiveFamily>(agreement: &Agreement<F>, message: &[u8]) ->
     const WHAT: &str = "message of a party";
     let context = *F::files(agreement.context()).hash();
     let expected = Expected { kind: Kind::PartyMessage, context, key: None, limit: message.len() as u64 };
-    let read = || -> std::result::Result<(u16, u16, u8), WireError> {
+    let read = || -> std::result::Result<(u16, u16, u8, u16), WireError> {
         let (_, payload) = open(message, &expected)?;
         let mut fields = FieldReader::new(payload);
         let _: [u8; 32] = fields.array(WHAT)?;
-        Ok((fields.u16(WHAT)?, fields.u16(WHAT)?, fields.array::<1>(WHAT)?[0]))
+        let (from, to, [step]) = (fields.u16(WHAT)?, fields.u16(WHAT)?, fields.array(WHAT)?);
+        // Which beginning of the member, then what begins the body: for a share of a key, which key.
+        let _: [u8; 16] = fields.array(WHAT)?;
+        Ok((from, to, step, fields.u16(WHAT)?))
     };
-    let (from, to, step) = read().map_err(|error| at(Path::new(WHAT))(error.into()))?;
+    let (from, to, step, place) = read().map_err(|error| at(Path::new(WHAT))(error.into()))?;
     let step = match step {
-        1 => "keys".to_owned(),
+        1 => format!("keys-{place}"),
         2 => "first".to_owned(),
         3 => "dealt".to_owned(),
         4 => "second".to_owned(),

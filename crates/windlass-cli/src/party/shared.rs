@@ -29,7 +29,7 @@ pub fn assemble<F: Side>(agreement: &Agreement<F>, args: &AssembleArgs, stages: 
     let skipped = stages.run("receive", "adding up shares", || {
         each(agreement, &args.messages, |message| assembly.receive(message).map(drop))
     })?;
-    let keys = assembly.finish().map_err(|error| skipped.explain(error.into()))?;
+    let keys = assembly.into_keys().map_err(|error| skipped.explain(error.into()))?;
     let context = F::files(agreement.context());
     let sizes = [
         (PUBLIC, values::write(&outputs.at(PUBLIC), context, &*keys.public)?),

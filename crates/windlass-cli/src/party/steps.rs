@@ -45,17 +45,34 @@ fn name<F: Side>(party: &Party<F>) -> String {
     party.agreement().members()[party.number() as usize - 1].name.clone()
 }
 
-/// Writes messages into a directory, under names that say whose and for whom they are.
-fn post<F: Side>(agreement: &Agreement<F>, messages: &[Vec<u8>], out: &Path, report: &mut Report) -> Result<()> {
-    let names = messages.iter().map(|message| name_of(agreement, message)).collect::<Result<Vec<_>>>()?;
-    let outputs = Outputs::claim_in(out, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
-    for (name, message) in names.iter().zip(messages) {
-        let path = outputs.at(name);
-        write_new(&path, message, Access::Public).map_err(CliError::at(&path))?;
+/// The names of the files of a party's first messages, in their order.
+fn opening_names<F: Side>(agreement: &Agreement<F>, number: u32) -> Vec<String> {
+    let relinearises = agreement.message_bytes(Step::First).is_some();
+    let keys = (0..agreement.key_message_bytes().len()).map(|place| format!("keys-{place}"));
+    let first = relinearises.then(|| "first".to_owned());
+    let others = (1..=agreement.members().len() as u32).filter(|to| *to != number);
+    let dealt = others.filter(|_| agreement.message_bytes(Step::Dealt).is_some()).map(|to| format!("dealt-for-{to}"));
+    keys.chain(first).chain(dealt).map(|what| format!("{number}-{what}.{EXTENSION}")).collect()
+}
+
+/// Writes messages into a directory, each when it is made, under names that say whose and for whom they are.
+fn post<F: Side>(
+    agreement: &Agreement<F>,
+    names: Vec<String>,
+    messages: impl Iterator<Item = windlass_parties::Result<Vec<u8>>>,
+    out: &Path,
+    report: &mut Report,
+) -> Result<()> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let outputs = Outputs::claim_in(out, &names)?;
+    let mut sizes = Vec::with_capacity(names.len());
+    for (&name, message) in names.iter().zip(messages) {
+        let (path, message) = (outputs.at(name), message?);
+        debug_assert_eq!(name, name_of(agreement, &message)?);
+        write_new(&path, &message, Access::Public).map_err(CliError::at(&path))?;
+        sizes.push((name, message.len() as u64));
     }
     outputs.keep()?;
-    let sizes: Vec<(&str, u64)> =
-        names.iter().map(String::as_str).zip(messages.iter().map(|m| m.len() as u64)).collect();
     report.bytes(&sizes);
     Ok(())
 }
@@ -77,16 +94,12 @@ pub fn open<F: Side>(
     stages: &mut Stages,
 ) -> Result<Report> {
     let own = OwnParty::load(&args.own, agreement, own)?;
-    refuse_posted(&args.out, &format!("{}-keys.{EXTENSION}", own.party.number()))?;
-    let messages = stages.run("open", "making shares of keys", || own.party.opening()).map_err(at(&args.own.state))?;
+    let names = opening_names(agreement, own.party.number());
     let mut report = Report::default();
-    report.line(format!(
-        "{}: messages for the others: {}, in {}",
-        name(&own.party),
-        messages.len(),
-        args.out.display()
-    ));
-    post(agreement, &messages, &args.out, &mut report)?;
+    let (party, count, out) = (name(&own.party), names.len(), args.out.display());
+    report.line(format!("{party}: messages for the others: {count}, in {out}"));
+    let messages = own.party.opening_messages();
+    stages.run("open", "making shares of keys", || post(agreement, names, messages, &args.out, &mut report))?;
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -167,7 +180,8 @@ pub fn close<F: Side>(
         return Ok(report);
     }
     report.line(format!("{}: the message for the assembler, in {}", name(&own.party), args.out.display()));
-    post(agreement, &messages, &args.out, &mut report)?;
+    let names = vec![format!("{}-second.{EXTENSION}", own.party.number())];
+    post(agreement, names, messages.into_iter().map(Ok), &args.out, &mut report)?;
     report.seconds(stages.seconds());
     Ok(report)
 }

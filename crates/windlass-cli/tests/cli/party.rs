@@ -52,7 +52,8 @@ fn two_of_three_read_a_sum() {
     }
     make_keys(at);
     let mailbox = |name: &str| fs::metadata(at.join("mailbox").join(name)).unwrap().len();
-    for (name, file) in [("keys", "1-keys.message"), ("first", "2-first.message"), ("dealt", "3-dealt-for-1.message")] {
+    for (name, file) in [("keys", "1-keys-0.message"), ("first", "2-first.message"), ("dealt", "3-dealt-for-1.message")]
+    {
         assert_eq!(report["messages"][name]["bytes"], mailbox(file), "{name}");
     }
     assert_eq!(report["messages"]["second"]["bytes"], mailbox("3-second.message"));
@@ -198,10 +199,10 @@ fn what_does_not_belong_is_refused() {
             "agreement.json: this identity is not a member of the agreement",
         ),
         (format!("party join {ada}"), "Ada.state: "),
-        (format!("party open {ada} --out mailbox"), "mailbox/1-keys.message: "),
+        (format!("party open {ada} --out mailbox"), "mailbox/1-keys-0.message: "),
         (format!("party close {ada} --out mailbox"), "mailbox/1-second.message: "),
         (
-            "party assemble --agreement agreement.json mailbox/1-keys.message --out new".into(),
+            "party assemble --agreement agreement.json mailbox/1-keys-0.message --out new".into(),
             "the shares of keys is missing from Ben, Cleo",
         ),
         ("party assemble --agreement agreement.json mailbox --out keys".into(), "keys/public.key: "),
