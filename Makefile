@@ -9,6 +9,8 @@ QUERY ?= Europe/Lisbon
 
 # Without the crate that is compiled for browsers: `make wasm` builds, lints and tests it.
 MEMBERS = --workspace --exclude windlass-wasm
+# The emulated device, where there is a C++ compiler.
+GPU = $(if $(shell command -v $${CXX:-c++} 2>/dev/null),--features windlass-gpu/emulated)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly wasm constant-time fuzz audit sbom estimates clean
@@ -52,7 +54,7 @@ format: setup
 lint: setup prose
 	$(PYTHON) tools/features.py
 	$(PYTHON) tools/public_api.py
-	$(CARGO) clippy $(MEMBERS) --all-targets --locked -- -D warnings
+	$(CARGO) clippy $(MEMBERS) $(GPU) --all-targets --locked -- -D warnings
 	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
 	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)
 
@@ -77,7 +79,8 @@ prose: $(TYPOS_ENV)/made
 # compiled the examples. The Python package is tested from Python: without it its functions cannot be linked.
 unit: export CARGO_INCREMENTAL = 0
 unit: setup
-	$(CARGO) test $(MEMBERS) --exclude windlass-py --locked --lib --bins --tests $(TEST_OPTIONS)
+	@$(if $(GPU),true,echo "no C++ compiler: kernels of windlass-gpu are NOT tested (apt-get install g++)")
+	$(CARGO) test $(MEMBERS) --exclude windlass-py $(GPU) --locked --lib --bins --tests $(TEST_OPTIONS)
 	$(CARGO) test $(MEMBERS) --locked --doc
 
 docs: setup

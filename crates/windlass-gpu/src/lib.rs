@@ -1,0 +1,22 @@
+//! Rows of residues on a device: a GPU, or the emulated device that runs the same kernels on the processor.
+//!
+//! The kernels in `kernels/` are one source for CUDA and for g++. They have the primes and the
+//! arithmetic of `windlass-kernels` (doubles with fused multiply-add), and rows leave them canonical, so every
+//! residue equals the processor's. `docs/design/0042-device.md` says why, and what is missing.
+#![deny(unsafe_code)]
+
+mod argument;
+mod backend;
+mod device;
+#[cfg(feature = "emulated")]
+mod emulated;
+pub mod error;
+mod poly;
+mod ring;
+
+pub use device::Device;
+#[cfg(feature = "emulated")]
+pub use emulated::Order;
+pub use error::DeviceError;
+pub use poly::DevicePoly;
+pub use ring::DeviceRing;

@@ -1,0 +1,7 @@
+//! Every kernel on the emulated device against the rows of the processor, equal to the bit.
+#![cfg(feature = "emulated")]
+
+mod bad_input;
+mod common;
+mod rows;
+mod transforms;
