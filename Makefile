@@ -13,7 +13,7 @@ MEMBERS = --workspace --exclude windlass-wasm
 GPU = $(if $(shell command -v $${CXX:-c++} 2>/dev/null),--features windlass-gpu/emulated)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly wasm constant-time fuzz audit sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly nvrtc wasm constant-time fuzz audit sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
@@ -30,6 +30,7 @@ help:
 	@echo "make audit     dependencies: licences, sources, duplicates, advisories"
 	@echo "make sbom      what the programs are made of, as CycloneDX, in target/windlass.cdx.json"
 	@echo "make estimates λ of every preset and table, by the lattice estimator: weeks of a core; with QUICK=1 an hour"
+	@echo "make nvrtc     compiles the kernels of windlass-gpu for GPUs; needs no GPU"
 	@echo "make fuzz      feeds damaged bytes to everything that reads bytes, for ten minutes"
 	@echo "make clean     remove what the build and the demo wrote"
 
@@ -153,7 +154,7 @@ bench: setup
 
 # Constant time, ten minutes of fuzzing, all tests at full size; one bootstrapping of each family, decrypted
 # and compared: up to 5 GB. Then 30 minutes of random circuits, 10 of them adversarial; the seed is printed.
-nightly: setup audit constant-time fuzz
+nightly: setup audit constant-time fuzz nvrtc
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release $(MEMBERS) --locked
 	$(CARGO) build --release --locked --package windlass-bench --package hammer
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
@@ -163,6 +164,15 @@ nightly: setup audit constant-time fuzz
 	target/release/hammer --minutes 20 --threads 4
 	target/release/hammer --adversarial --minutes 10 --threads 4
 	target/release/hammer --refreshing --minutes 10 --threads 4
+
+# NVIDIA's compiler comes ready from pip (90 MB); no GPU is needed. Where it cannot be fetched a line says so.
+NVRTC_VERSION = 12.9.86
+NVRTC_ENV = target/tools/nvrtc-$(NVRTC_VERSION)
+
+nvrtc:
+	@test -e $(NVRTC_ENV)/bin/python || $(PYTHON) -m venv $(NVRTC_ENV)
+	@$(NVRTC_ENV)/bin/python -m pip install --quiet --disable-pip-version-check nvidia-cuda-nvrtc-cu12==$(NVRTC_VERSION) || true
+	$(NVRTC_ENV)/bin/python tools/gpu/nvrtc.py
 
 # Every secret is marked as undefined memory; memcheck reports branches and addresses that depend on one.
 MEMCHECK = valgrind --quiet --error-exitcode=1 --error-limit=no --suppressions=tools/constant-time/allowed.supp

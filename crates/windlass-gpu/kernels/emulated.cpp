@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "convert.cu"
 #include "rows.cu"
 #include "transform.cu"
 
@@ -62,7 +63,8 @@ bool takes(const char *kinds) {
 static const Kernel KERNELS[] = {
     ENTRY(forward_pass), ENTRY(inverse_pass), ENTRY(add_rows),         ENTRY(sub_rows),
     ENTRY(mul_rows),     ENTRY(mul_add_rows), ENTRY(scale_rows),       ENTRY(tensor_rows),
-    ENTRY(permute_rows), ENTRY(permute_add_rows),
+    ENTRY(permute_rows), ENTRY(permute_add_rows), ENTRY(finish_rows),  ENTRY(convert_rows),
+    ENTRY(excess_row),   ENTRY(key_product),
 };
 }  // namespace emulated
 

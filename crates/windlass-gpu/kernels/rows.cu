@@ -49,14 +49,15 @@ KERNEL(mul_add_rows)(Words out, ConstWords x, ConstWords y, ConstWords primes, C
     }
 }
 
-// out = scalars[row] * x; scalars are centred.
-KERNEL(scale_rows)(Words out, ConstWords x, Doubles scalars, ConstWords primes, ConstWords moduli, u64 n) {
+// out[places[i]] = scalars[i] * x[sources[i]] for some rows; scalars are centred.
+KERNEL(scale_rows)(Words out, ConstWords places, ConstWords x, ConstWords sources, Doubles scalars, ConstWords primes,
+                   ConstWords moduli, u64 n) {
     const Modulus q = modulus_of(moduli, primes[BLOCK_Y]);
     const double scalar = scalars[BLOCK_Y];
-    const u64 row = BLOCK_Y * n;
+    const u64 row = places[BLOCK_Y] * n, source = sources[BLOCK_Y] * n;
     EACH_THREAD(t) {
         u64 j;
-        if (column_of(t, n, j)) out[row + j] = canonical(product(number(x[row + j]), scalar, q), q);
+        if (column_of(t, n, j)) out[row + j] = canonical(product(number(x[source + j]), scalar, q), q);
     }
 }
 
@@ -102,6 +103,24 @@ KERNEL(permute_add_rows)(Words out, ConstWords x, ConstWords primes, ConstWords 
         u64 j;
         if (column_of(t, n, j)) {
             out[row + j] = add_words(out[row + j], x[row + source_of((u32)j, log_n, element)], q);
+        }
+    }
+}
+
+// out = theta_t((x - y) * scalars[row] + addend): the end of a division by part of the modulus. Scalars
+// are centred; rows_of_y[row] is the row of y; `addend` may be empty. The output is another buffer.
+KERNEL(finish_rows)(Words out, ConstWords x, ConstWords y, ConstWords rows_of_y, ConstWords addend, Doubles scalars,
+                    ConstWords primes, ConstWords moduli, u32 log_n, u64 element) {
+    const Modulus q = modulus_of(moduli, primes[BLOCK_Y]);
+    const double scalar = scalars[BLOCK_Y];
+    const u64 n = 1ull << log_n, row = BLOCK_Y * n, row_of_y = rows_of_y[BLOCK_Y] * n;
+    EACH_THREAD(t) {
+        u64 j;
+        if (column_of(t, n, j)) {
+            const u32 from = source_of((u32)j, log_n, element);
+            double result = product(minus(number(x[row + from]), number(y[row_of_y + from])), scalar, q);
+            if (addend.length > 0) result = reduce(plus(result, number(addend[row + from])), q);
+            out[row + j] = canonical(result, q);
         }
     }
 }

@@ -117,14 +117,14 @@ DEVICE void inverse_group(double *shared, const Part &part, u32 layer, u32 group
     }
 }
 
-// Layers [first, first + layers) of the forward transform of each row. Grid: blocks of a row, rows.
-// primes[row] is the number of the prime of a row, roots[prime][n] its table. The first launch reads
-// canonical residues and the last one writes them; between them rows hold doubles.
-KERNEL(forward_pass)(Words rows, ConstWords primes, ConstWords moduli, Doubles roots, u32 log_n, u32 log_block,
-                     u32 first, u32 layers) {
+// Layers [first, first + layers) of the forward transform of some rows, in place. Grid: blocks of a row, rows.
+// places[i] is the number of row i in the buffer, primes[i] that of its prime, roots[prime][n] the table of the
+// prime. The first launch reads canonical residues and the last one writes them; between them rows hold doubles.
+KERNEL(forward_pass)(Words rows, ConstWords places, ConstWords primes, ConstWords moduli, Doubles roots, u32 log_n,
+                     u32 log_block, u32 first, u32 layers) {
     SHARED(double, shared, BLOCK_LENGTH + BLOCK_LENGTH / 16);
     const Part part = {log_n, log_block, first, layers, BLOCK_X};
-    const u64 prime = primes[BLOCK_Y], row = (u64)BLOCK_Y << log_n, table = prime << log_n;
+    const u64 prime = primes[BLOCK_Y], row = places[BLOCK_Y] << log_n, table = prime << log_n;
     const Modulus q = modulus_of(moduli, prime);
     EACH_THREAD(t) {
         for (u32 i = t; i < 1u << log_block; i += THREADS) {
@@ -154,20 +154,22 @@ KERNEL(forward_pass)(Words rows, ConstWords primes, ConstWords moduli, Doubles r
     }
 }
 
-// Layers [first, first + layers) of the inverse transform of each row, the last ones first. The last
-// launch, first = 0, multiplies each row by a factor: scales[row] holds the factor over n and the same
-// times the root of layer 0. Then it adds shifts[row], unless `shifts` is empty: a centred residue
-// modulo q is a canonical one plus (q - 1)/2.
-KERNEL(inverse_pass)(Words rows, ConstWords primes, ConstWords moduli, Doubles roots, Doubles scales, ConstWords shifts,
-                     u32 log_n, u32 log_block, u32 first, u32 layers) {
+// Layers [first, first + layers) of the inverse transform of some rows, the last ones first. Row i is read from
+// input[sources[i]] and written to rows[places[i]]. The last launch, first = 0, multiplies it by a factor: scales[i]
+// holds the factor over n and the same times the root of layer 0. Then it adds shifts[i], unless `shifts` is
+// empty: a centred residue modulo q plus (q - 1)/2 is not negative.
+KERNEL(inverse_pass)(Words rows, ConstWords places, ConstWords input, ConstWords sources, ConstWords primes,
+                     ConstWords moduli, Doubles roots, Doubles scales, ConstWords shifts, u32 log_n, u32 log_block,
+                     u32 first, u32 layers) {
     SHARED(double, shared, BLOCK_LENGTH + BLOCK_LENGTH / 16);
     const Part part = {log_n, log_block, first, layers, BLOCK_X};
-    const u64 prime = primes[BLOCK_Y], row = (u64)BLOCK_Y << log_n, table = prime << log_n;
+    const u64 prime = primes[BLOCK_Y], table = prime << log_n;
+    const u64 source = sources[BLOCK_Y] << log_n, row = places[BLOCK_Y] << log_n;
     const Modulus q = modulus_of(moduli, prime);
     const double scale = scales[2 * BLOCK_Y], scaled_root = scales[2 * BLOCK_Y + 1];
     EACH_THREAD(t) {
         for (u32 i = t; i < 1u << log_block; i += THREADS) {
-            const u64 word = rows[row + part.place(i)];
+            const u64 word = input[source + part.place(i)];
             shared[padded(i)] = part.is_last() ? number(word) : from_bits(word);
         }
     }

@@ -30,7 +30,7 @@ struct Inner {
     pool: Mutex<Pool>,
 }
 
-/// Blocks that nobody uses, by their length in words, and the bytes of all blocks.
+/// Blocks that no buffer uses, by their length in words, and the bytes of all blocks.
 #[derive(Debug, Default)]
 struct Pool {
     spare: BTreeMap<usize, Vec<Block>>,

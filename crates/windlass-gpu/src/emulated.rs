@@ -39,7 +39,7 @@ pub enum Order {
 #[derive(Debug)]
 pub(crate) struct Emulated {
     order: Order,
-    /// Held by whoever reads or writes memory of the device: kernels, too.
+    /// Held while memory of the device is read or written, by kernels, too.
     memory: Mutex<()>,
 }
 
@@ -77,7 +77,7 @@ impl Emulated {
     pub fn write(&self, block: &Block, from: &[u64]) {
         assert!(from.len() <= block.words, "what fits into the block");
         let _guard = self.lock();
-        // SAFETY: the block has as many words, and nobody else uses them: the lock is held.
+        // SAFETY: the block has as many words, and nothing else uses them: the lock is held.
         unsafe { windlass_gpu_write(block.address, from.as_ptr(), from.len() as u64) }
     }
 
@@ -114,7 +114,7 @@ impl Emulated {
         let _guard = self.lock();
         // SAFETY: the kernel is found by its name and refused unless it takes arguments of these kinds, each
         // of which is 16 bytes that live as long as the call. A kernel reaches memory through spans alone,
-        // whose every access is checked, and their blocks are borrowed; nobody else uses them: the lock is held.
+        // whose every access is checked, and their blocks are borrowed; nothing else uses them: the lock is held.
         // What comes back is null or a text of the program.
         let failure = unsafe {
             let text = windlass_gpu_launch(

@@ -61,6 +61,22 @@ pub enum DeviceError {
     /// Two polynomials have different primes.
     #[error("the polynomials have different primes: bring both to one basis")]
     OtherBasis,
+    /// A key has fewer pairs than there are digits.
+    #[error("the key has {pairs} pairs, and {needed} are needed: upload a key for this level")]
+    TooFewPairs {
+        /// Pairs of the key.
+        pairs: usize,
+        /// Digits, and what was skipped before them.
+        needed: usize,
+    },
+    /// The context has no such level.
+    #[error("the context has no level {level}: its levels are 1 to {top}")]
+    NoSuchLevel {
+        /// The level.
+        level: usize,
+        /// The highest.
+        top: usize,
+    },
     /// More rows than one launch can take.
     #[error("{rows} rows are too many for a device: at most {most}")]
     TooManyRows {

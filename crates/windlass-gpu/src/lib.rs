@@ -7,16 +7,23 @@
 
 mod argument;
 mod backend;
+mod conversion;
+mod decomposition;
 mod device;
+mod division;
 #[cfg(feature = "emulated")]
 mod emulated;
 pub mod error;
+mod key_switch;
 mod poly;
 mod ring;
 
+pub use decomposition::{Decomposer, DeviceDigits, DeviceKey};
 pub use device::Device;
+pub use division::Divider;
 #[cfg(feature = "emulated")]
 pub use emulated::Order;
 pub use error::DeviceError;
+pub use key_switch::{KeySwitch, ring_of};
 pub use poly::DevicePoly;
 pub use ring::DeviceRing;

@@ -9,7 +9,7 @@ use windlass_ring::{Basis, Coeff, Eval, Poly, Representation, RingError};
 use crate::argument::Argument::{Half, Span, Word};
 use crate::device::Buffer;
 use crate::error::DeviceError;
-use crate::ring::{DeviceRing, Rows, centred};
+use crate::ring::{DeviceRing, Inverse, Rows, centred};
 
 /// An element of R/(Π q_i) over a basis, as [`Poly`], on a device: `[basis.len()][n]` canonical residues, row by
 /// row without gaps.
@@ -68,6 +68,10 @@ impl<R: Representation> DevicePoly<R> {
         &self.basis
     }
 
+    pub(crate) fn words(&self) -> &Buffer {
+        &self.words
+    }
+
     fn rows(&self) -> Result<Arc<Rows>, DeviceError> {
         self.ring.rows(&self.basis)
     }
@@ -116,8 +120,8 @@ impl<R: Representation> DevicePoly<R> {
     pub fn times_scalar(&self, factor: impl Fn(Modulus) -> u64) -> Result<Self, DeviceError> {
         let (out, rows) = (Self::unspecified(&self.ring, &self.basis)?, self.rows()?);
         let scalars = self.scalars(factor)?;
-        let operands = [Span(&out.words), Span(&self.words), Span(&scalars)];
-        let modulo = [Span(&rows.primes), self.ring.moduli(), Word(self.n())];
+        let operands = [Span(&out.words), Span(&rows.places), Span(&self.words), Span(&rows.places)];
+        let modulo = [Span(&scalars), Span(&rows.primes), self.ring.moduli(), Word(self.n())];
         self.ring.on_columns("scale_rows", self.basis.len(), &[operands, modulo].concat())?;
         Ok(out)
     }
@@ -136,7 +140,8 @@ impl DevicePoly<Coeff> {
     /// # Errors
     /// What the device says.
     pub fn into_eval(self) -> Result<DevicePoly<Eval>, DeviceError> {
-        self.ring.forward(&self.words, &self.rows()?.primes)?;
+        let rows = self.rows()?;
+        self.ring.forward(&self.words, &rows.places, &rows.primes)?;
         Ok(DevicePoly::wrap(&self.ring, &self.basis, self.words))
     }
 }
@@ -148,7 +153,15 @@ impl DevicePoly<Eval> {
     /// What the device says.
     pub fn into_coeff(self) -> Result<DevicePoly<Coeff>, DeviceError> {
         let rows = self.rows()?;
-        self.ring.inverse(&self.words, &rows.primes, &rows.scales, None)?;
+        self.ring.inverse(&Inverse {
+            out: &self.words,
+            places: &rows.places,
+            input: &self.words,
+            sources: &rows.places,
+            primes: &rows.primes,
+            scales: &rows.scales,
+            shifts: None,
+        })?;
         Ok(DevicePoly::wrap(&self.ring, &self.basis, self.words))
     }
 

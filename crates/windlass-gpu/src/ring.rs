@@ -39,6 +39,8 @@ pub struct DeviceRing {
 /// What kernels need to know of the rows of a basis.
 #[derive(Debug)]
 pub(crate) struct Rows {
+    /// 0, 1, 2, ..: all rows in their order.
+    pub places: Buffer,
     /// The number of the prime of each row.
     pub primes: Buffer,
     /// For each row the two factors of a plain inverse transform.
@@ -135,15 +137,28 @@ impl DeviceRing {
         if let Some(found) = bases.get(basis) {
             return Ok(Arc::clone(found));
         }
-        let numbers = basis.indices().map(|index| self.number_of(index).map(|number| number as u64));
-        let primes = numbers.collect::<Result<Vec<_>, _>>()?;
         let mut scales = Vec::with_capacity(2 * basis.len());
         for index in basis.indices() {
             scales.extend(self.scales(index, 1)?);
         }
-        let made = Arc::new(Rows { primes: self.device.upload(&primes)?, scales: self.device.upload(&scales)? });
+        let made = Arc::new(Rows {
+            places: self.list(0..basis.len())?,
+            primes: self.primes(basis.indices())?,
+            scales: self.device.upload(&scales)?,
+        });
         bases.insert(basis.clone(), Arc::clone(&made));
         Ok(made)
+    }
+
+    /// Numbers on the device.
+    pub(crate) fn list(&self, numbers: impl IntoIterator<Item = usize>) -> Result<Buffer, DeviceError> {
+        self.device.upload(&numbers.into_iter().map(|number| number as u64).collect::<Vec<_>>())
+    }
+
+    /// The numbers of primes in the tables, on the device.
+    pub(crate) fn primes(&self, indices: impl IntoIterator<Item = usize>) -> Result<Buffer, DeviceError> {
+        let numbers = indices.into_iter().map(|index| self.number_of(index)).collect::<Result<Vec<_>, _>>()?;
+        self.list(numbers)
     }
 
     /// The factors of the last layer of an inverse transform that multiplies by `weight`: weight/n, and
@@ -180,34 +195,46 @@ impl DeviceRing {
         Launch { kernel, grid: [1 << (self.log_n - log_block), rows as u32], threads }
     }
 
-    /// Transforms rows in place, each modulo the prime that `primes` names.
-    pub(crate) fn forward(&self, words: &Buffer, primes: &Buffer) -> Result<(), DeviceError> {
+    /// Transforms rows of a buffer in place: row i is number `places[i]` there, modulo prime number `primes[i]`.
+    pub(crate) fn forward(&self, words: &Buffer, places: &Buffer, primes: &Buffer) -> Result<(), DeviceError> {
         use Argument::{Half, Span};
         for [first, layers, log_block] in self.passes() {
             let launch = self.pass("forward_pass", primes.words(), log_block);
-            let tables = [Span(words), Span(primes), self.moduli(), Span(&self.roots)];
+            let tables = [Span(words), Span(places), Span(primes), self.moduli(), Span(&self.roots)];
             let sizes = [self.log_n, log_block, first, layers].map(Half);
             self.device.launch(launch, &[&tables[..], &sizes[..]].concat())?;
         }
         Ok(())
     }
 
-    /// Transforms rows back in place, with the factors `scales`, and adds `shifts` if there are any.
-    pub(crate) fn inverse(
-        &self,
-        words: &Buffer,
-        primes: &Buffer,
-        scales: &Buffer,
-        shifts: Option<&Buffer>,
-    ) -> Result<(), DeviceError> {
+    /// Transforms rows back.
+    pub(crate) fn inverse(&self, inverse: &Inverse<'_>) -> Result<(), DeviceError> {
         use Argument::{Half, Nothing, Span};
+        let Inverse { out, places, input, sources, primes, scales, shifts } = *inverse;
+        let mut from = [Span(input), Span(sources)];
         for [first, layers, log_block] in self.passes().into_iter().rev() {
             let launch = self.pass("inverse_pass", primes.words(), log_block);
-            let shifts = shifts.map_or(Nothing, Span);
-            let tables = [Span(words), Span(primes), self.moduli(), Span(&self.roots), Span(scales), shifts];
+            let rows = [Span(out), Span(places), from[0], from[1], Span(primes)];
+            let tables = [self.moduli(), Span(&self.roots), Span(scales), shifts.map_or(Nothing, Span)];
             let sizes = [self.log_n, log_block, first, layers].map(Half);
-            self.device.launch(launch, &[&tables[..], &sizes[..]].concat())?;
+            self.device.launch(launch, &[&rows[..], &tables[..], &sizes[..]].concat())?;
+            from = [Span(out), Span(places)];
         }
         Ok(())
     }
+}
+
+/// An inverse transform of rows: row i is read from `input[sources[i]]` and written to `out[places[i]]`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Inverse<'a> {
+    pub out: &'a Buffer,
+    pub places: &'a Buffer,
+    pub input: &'a Buffer,
+    pub sources: &'a Buffer,
+    /// The numbers of the primes.
+    pub primes: &'a Buffer,
+    /// Two factors for each row: [`DeviceRing::scales`].
+    pub scales: &'a Buffer,
+    /// What is added to each row, if anything.
+    pub shifts: Option<&'a Buffer>,
 }

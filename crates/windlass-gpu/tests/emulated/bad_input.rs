@@ -13,8 +13,8 @@ use crate::common::{all, on, random, ring};
 fn too_little_memory_is_an_error_that_names_it_and_leaves_values_alone() {
     let (ring, basis) = (ring(6, &[50, 49]), all(2));
     let x = random::<Eval>(&ring, &basis, 1);
-    // The tables take 8 + 128 words, rows 2 + 4, a polynomial 128.
-    let device = Device::emulated_with(Order::Ascending, (8 + 128 + 6 + 2 * 128) * 8);
+    // The tables take 8 + 128 words, rows 2 + 2 + 4, a polynomial 128.
+    let device = Device::emulated_with(Order::Ascending, (8 + 128 + 8 + 2 * 128) * 8);
     let on_device = on(&device, &ring, 2);
     let (a, b) = (DevicePoly::upload(&on_device, &x).unwrap(), DevicePoly::upload(&on_device, &x).unwrap());
     let used = device.used_bytes();

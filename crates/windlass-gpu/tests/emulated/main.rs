@@ -3,5 +3,7 @@
 
 mod bad_input;
 mod common;
+mod key_switches;
+mod parts;
 mod rows;
 mod transforms;
