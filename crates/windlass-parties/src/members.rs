@@ -67,7 +67,7 @@ impl Member {
     }
 }
 
-/// Refuses members of whom two could be taken for one, and identities that are none.
+/// Refuses members of whom two could be taken for one, and identities that are no public keys.
 pub(crate) fn check_members(members: &[Member]) -> Result<()> {
     let (mut names, mut halves) = (BTreeSet::new(), BTreeSet::new());
     for Member { name, identity } in members {

@@ -126,6 +126,9 @@ fn step_name(step: u8) -> String {
         3 => "dealt".into(),
         4 => "second".into(),
         5 => "decryption".into(),
+        6 => "switch".into(),
+        7 => "masked".into(),
+        8 => "delegation".into(),
         other => format!("step{other}"),
     }
 }

@@ -1,12 +1,15 @@
 //! Agreements as files, of any scheme.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use windlass::rlwe::PublicKey;
 use windlass::wire::{WireError, hex};
 use windlass::{Approximate, Exact};
 use windlass_parties::{Agreement, CollectiveFamily, PartiesError};
 
 use crate::error::{CliError, Result};
+use crate::values;
 
 /// The longest file of an agreement.
 const MOST_BYTES: u64 = 1 << 22;
@@ -97,4 +100,16 @@ pub fn numbers_of<F: CollectiveFamily>(agreement: &Agreement<F>, given: &[String
         )));
     }
     Ok(numbers)
+}
+
+/// The public key of someone outside.
+pub fn target<F: CollectiveFamily>(agreement: &Agreement<F>, path: &Path) -> Result<Arc<PublicKey>> {
+    let (key, id) = values::read::<_, PublicKey>(path, F::files(agreement.context()))?;
+    if id == agreement.key_id() {
+        return Err(CliError::Usage(format!(
+            "{}: it is the public key of the agreement itself; give one that 'windlass party recipient' wrote",
+            path.display()
+        )));
+    }
+    Ok(Arc::new(key))
 }

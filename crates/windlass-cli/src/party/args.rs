@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, Subcommand};
 use windlass_secrets::{OpenArgs, SealArgs};
 
+use crate::key_file::SecretKeyArgs;
 use crate::refresh::{SchemeName, Value, value};
 use crate::whole_number::from;
 
@@ -31,6 +32,12 @@ pub enum PartyCommand {
     Add(AddArgs),
     /// A party: write its share of the decryption of a ciphertext.
     Decrypt(DecryptArgs),
+    /// Someone outside: make keys in the parameters of an agreement, to receive values under.
+    Recipient(RecipientArgs),
+    /// Anyone: add up the shares of 'party decrypt --to' to a ciphertext that someone outside decrypts.
+    HandOver(HandOverArgs),
+    /// Someone outside: decrypt what was handed over.
+    Show(ShowArgs),
     /// Anyone, or the reader that the shares are for: add up the shares of a decryption to the values.
     Read(ReadArgs),
     /// A party: print what it has, and what is missing from whom.
@@ -40,7 +47,7 @@ pub enum PartyCommand {
 impl PartyCommand {
     /// Whether files are left when the report is lost.
     pub fn leaves_something(&self) -> bool {
-        !matches!(self, Self::Read(_) | Self::Status(_))
+        !matches!(self, Self::Read(_) | Self::Show(_) | Self::Status(_))
     }
 }
 
@@ -264,9 +271,55 @@ pub struct DecryptArgs {
     /// The member, by name or number, who alone may read the values [default: everyone with all shares].
     #[arg(long, value_name = "MEMBER")]
     pub reader: Option<String>,
+    /// The public key of someone outside, who alone may read the values: the share is for 'party hand-over'. Whose key it
+    /// is must be known from elsewhere.
+    #[arg(long, value_name = "FILE", conflicts_with = "reader")]
+    pub to: Option<PathBuf>,
     /// The share to write. It counts as a decryption even if it is never sent.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+}
+
+/// Arguments of `party recipient`.
+#[derive(Debug, Args)]
+pub struct RecipientArgs {
+    #[command(flatten)]
+    pub on: AgreementArgs,
+    /// Directory for secret.key and public.key (made if missing).
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub seal: SealArgs,
+}
+
+/// Arguments of `party hand-over`.
+#[derive(Debug, Args)]
+pub struct HandOverArgs {
+    #[command(flatten)]
+    pub on: AgreementArgs,
+    #[command(flatten)]
+    pub what: DecryptionArgs,
+    /// The public key of the recipient.
+    #[arg(long, value_name = "FILE")]
+    pub to: PathBuf,
+    /// The shares, or directories: of a directory every file whose name ends in .message is read.
+    #[arg(value_name = "PATH", required = true)]
+    pub shares: Vec<PathBuf>,
+    /// The ciphertext to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `party show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[command(flatten)]
+    pub on: AgreementArgs,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
+    /// The ciphertext.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
 }
 
 /// Arguments of `party read`.

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde_json::json;
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::needs::{KeyRequest, NeedsKeys as _, Products};
-use windlass::rlwe::PublicKey;
 use windlass::rlwe::context::os_rng;
+use windlass::rlwe::{PublicKey, SecretKey};
+use windlass::schemes::collective::Opened;
 use windlass::schemes::pairs::RlweCiphertext;
-use windlass::schemes::{Encryptor, ckks};
+use windlass::schemes::{Decryptor, Encryptor, ckks};
 use windlass::wire::{CiphertextList, NumberKind, Stored};
 use windlass::{Approximate, Context, Exact, Plaintext};
 use windlass_parties::CollectiveFamily;
@@ -40,6 +41,10 @@ pub trait Side: CollectiveFamily<Ciphertext: RlweCiphertext> {
         values: &[Value],
         how: (usize, f64),
     ) -> Result<Encrypted<Self::Ciphertext>>;
+    /// A key pair of someone outside.
+    fn key_pair(context: &Context<Self>) -> Result<(Arc<SecretKey>, PublicKey)>;
+    /// Decrypts with the key of someone outside.
+    fn open_with(context: &Context<Self>, key: Arc<SecretKey>, ciphertext: &Self::Ciphertext) -> Result<Self::Opened>;
     /// a + b.
     fn add(context: &Context<Self>, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// The first entries of what was decrypted.
@@ -138,6 +143,15 @@ impl Side for Exact {
         Ok(Encrypted { ciphertexts, length, numbers: NumberKind::Signed })
     }
 
+    fn key_pair(context: &Context) -> Result<(Arc<SecretKey>, PublicKey)> {
+        let (client, _) = context.generate_keys([])?;
+        Ok((Arc::clone(client.secret_key()), client.public_key()?))
+    }
+
+    fn open_with(context: &Context, key: Arc<SecretKey>, ciphertext: &Self::Ciphertext) -> Result<Plaintext> {
+        Ok(Decryptor::new(context.scheme(), context.slot_ring(), key).decrypt(ciphertext)?)
+    }
+
     fn add(context: &Context, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext> {
         Ok(context.server_without_keys()?.add(a, b)?)
     }
@@ -204,6 +218,16 @@ impl Side for Approximate {
         };
         let ciphertexts = all.chunks(each).map(one).collect::<Result<_>>()?;
         Ok(Encrypted { ciphertexts, length, numbers: NumberKind::Real })
+    }
+
+    fn key_pair(context: &Context<Self>) -> Result<(Arc<SecretKey>, PublicKey)> {
+        let (client, _) = context.generate_keys([])?;
+        Ok((Arc::clone(client.secret_key()), client.public_key()?))
+    }
+
+    fn open_with(context: &Context<Self>, key: Arc<SecretKey>, ciphertext: &Self::Ciphertext) -> Result<Opened> {
+        let values = ckks::Decryptor::new(context.ckks(), key)?.decrypt(ciphertext)?;
+        Ok(Opened { values, precision_bits: ciphertext.precision_bits() })
     }
 
     fn add(context: &Context<Self>, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext> {

@@ -137,6 +137,9 @@ pub fn name_of<F: CollectiveFamily>(agreement: &Agreement<F>, message: &[u8]) ->
         3 => "dealt".to_owned(),
         4 => "second".to_owned(),
         5 => "decryption".to_owned(),
+        6 => "switch".to_owned(),
+        7 => "masked".to_owned(),
+        8 => "delegation".to_owned(),
         other => format!("step{other}"),
     };
     Ok(match to {

@@ -7,6 +7,7 @@ mod costs;
 mod family;
 mod identity;
 mod mailbox;
+mod outside;
 mod shared;
 mod state;
 mod steps;
@@ -74,6 +75,18 @@ pub fn run(command: &PartyCommand, quiet: bool) -> Result<Report> {
         PartyCommand::Add(args) => {
             let any = agreement(&args.on.agreement, stages)?;
             on_agreement!(any, agreement => shared::add(agreement, args))
+        }
+        PartyCommand::Recipient(args) => {
+            let any = agreement(&args.on.agreement, stages)?;
+            on_agreement!(any, agreement => outside::recipient(agreement, args, stages))
+        }
+        PartyCommand::HandOver(args) => {
+            let any = agreement(&args.on.agreement, stages)?;
+            on_agreement!(any, agreement => outside::hand_over(agreement, args, stages))
+        }
+        PartyCommand::Show(args) => {
+            let any = agreement(&args.on.agreement, stages)?;
+            on_agreement!(any, agreement => outside::show(agreement, args, stages))
         }
         PartyCommand::Read(args) => {
             let own = args.identity.as_ref().map(|path| OwnIdentity::read(path, &args.open)).transpose()?;

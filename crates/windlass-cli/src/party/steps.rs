@@ -6,7 +6,7 @@ use std::path::Path;
 use windlass::wire::{Access, write_new, write_new_with};
 use windlass_parties::{Agreement, Assembly, Party, Receipt, Step};
 
-use super::agreed::{at, digest, number_of, numbers_of};
+use super::agreed::{at, digest, number_of, numbers_of, target};
 use super::args::{CloseArgs, DecryptArgs, JoinArgs, OpenMessagesArgs, ReceiveArgs, StatusArgs};
 use super::family::{Side, load};
 use super::identity::OwnIdentity;
@@ -198,12 +198,17 @@ pub fn decrypt<F: Side>(
     let reader = args.reader.as_deref().map(|reader| number_of(agreement, reader)).transpose()?;
     let ciphertext = one_of(agreement, &args.what.input)?;
     let mut own = OwnParty::load(&args.own, agreement, own)?;
-    let share = stages.run("decrypt", "making a share", || own.party.decrypt(&ciphertext, &members, reader));
+    let to = args.to.as_deref().map(|path| target(agreement, path)).transpose()?;
+    let share = stages.run("decrypt", "making a share", || match &to {
+        None => own.party.decrypt(&ciphertext, &members, reader),
+        Some(to) => own.party.switch(&ciphertext, &members, to),
+    });
     let share = share.map_err(at(&args.what.input))?;
     write_counted(&args.out, &share, || own.save())?;
     let mut report = Report::default();
     let (done, most) = (own.party.decryptions(), agreement.publication().decryptions);
-    report.line(format!("{}: a share of the decryption of {}", name(&own.party), args.what.input.display()));
+    let what = if to.is_some() { "hand-over" } else { "decryption" };
+    report.line(format!("{}: a share of the {what} of {}", name(&own.party), args.what.input.display()));
     report.line(format!("decryptions of this party: {done} of {most}"));
     report.field("decryptions", done);
     report.field("most", most);

@@ -407,3 +407,37 @@ fn names_are_seen_and_secrets_are_not() {
         }
     }
 }
+
+/// Two members hand a sum over to someone outside, who has a separate key pair and is no member.
+#[test]
+fn a_sum_goes_to_someone_outside() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    agree(at, TOY);
+    make_keys(at);
+    fs::write(at.join("words"), "two words\n").unwrap();
+    succeed(at, "party recipient --agreement agreement.json --out eva --passphrase-file words");
+    succeed(at, "party recipient --agreement agreement.json --out finn");
+    assert!(windlass::wire::is_sealed(&fs::read(at.join("eva/secret.key")).unwrap()));
+    succeed(at, "party encrypt --agreement agreement.json --public-key keys/public.key --values 5,-6 --out x.ct");
+    for name in ["Ada", "Cleo"] {
+        let line =
+            format!("party decrypt {} --in x.ct --by Ada,Cleo --to eva/public.key --out {name}.share", own(name));
+        assert_eq!(succeed(at, &line)["decryptions"], 1);
+    }
+    let what = "--agreement agreement.json --in x.ct --by Ada,Cleo";
+    let message = fail(at, &format!("party hand-over {what} --to eva/public.key Ada.share --out y.ct"));
+    assert!(message.contains("is missing from Cleo"), "{message}");
+    let message = fail(at, &format!("party hand-over {what} --to finn/public.key Ada.share Cleo.share --out y.ct"));
+    assert!(message.contains("Ada.share: the share of Ada is for another ciphertext or other members"), "{message}");
+    let message = fail(at, &format!("party hand-over {what} --to keys/public.key Ada.share --out y.ct"));
+    assert!(message.contains("keys/public.key: it is the public key of the agreement itself"), "{message}");
+    succeed(at, &format!("party hand-over {what} --to eva/public.key Ada.share Cleo.share --out y.ct"));
+    let show = "party show --agreement agreement.json --in y.ct";
+    let shown = succeed(at, &format!("{show} --secret-key eva/secret.key --passphrase-file words"));
+    assert_eq!(shown["values"], json!([5, -6]));
+    assert!(!fail(at, &format!("{show} --secret-key finn/secret.key")).is_empty());
+    // The shares alone are no decryption for anyone else.
+    let message = fail(at, &format!("party read {what} Ada.share Cleo.share"));
+    assert!(message.contains("is missing from Ada, Cleo"), "{message}");
+}
