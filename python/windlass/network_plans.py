@@ -366,7 +366,7 @@ def _explained(plan: NetworkPlan) -> str:
         ("keys", f"{keys}, {_megabytes(keys * sizes['switching_key_disk'])}"),
         (
             "encrypted",
-            f"{own.rows} rows in {inputs} ciphertexts, "
+            f"{own.rows} row{'s' * (own.rows != 1)} in {inputs} ciphertext{'s' * (inputs != 1)}, "
             f"{_megabytes(inputs * sizes['fresh_ciphertext_disk'])}; scores in {outputs}",
         ),
     ]

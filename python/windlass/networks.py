@@ -216,12 +216,12 @@ class Network:
         """The names of the classes, if the network decides between some."""
         return self._end.classes if isinstance(self._end, Logistic) else None
 
-    def _rows(self, rows: ArrayLike) -> _Floats:
+    def _rows(self, rows: ArrayLike, what: str = "rows") -> _Floats:
         """Rows as an array (rows, features)."""
-        array = _numbers(rows, "rows").astype(float)
+        array = _numbers(rows, what).astype(float)
         if array.ndim != 2 or array.shape[1] != self.features or not len(array):
             message = (
-                f"rows have the shape (rows, {self.features}), with at least one row, "
+                f"{what} have the shape (rows, {self.features}), with at least one row, "
                 f"not {array.shape}"
             )
             got = array.shape[1] if array.ndim == 2 else array.ndim
@@ -366,7 +366,7 @@ class Network:
 
         return NetworkPlan(
             self,
-            self._rows(samples),
+            self._rows(samples, "samples"),
             rows=rows,
             precision=precision,
             margin=margin,
