@@ -14,20 +14,28 @@ pub(crate) enum Argument<B> {
 }
 
 impl<B> Argument<B> {
-    /// The same argument with another name for the memory.
-    pub fn map<C>(self, f: impl Fn(B) -> C) -> Argument<C> {
-        match self {
-            Argument::Span(block) => Argument::Span(f(block)),
+    /// The same argument with another name for the memory, if there is one.
+    pub fn try_map<C, E>(self, f: impl Fn(B) -> Result<C, E>) -> Result<Argument<C>, E> {
+        Ok(match self {
+            Argument::Span(block) => Argument::Span(f(block)?),
             Argument::Nothing => Argument::Nothing,
             Argument::Word(word) => Argument::Word(word),
             Argument::Half(half) => Argument::Half(half),
+        })
+    }
+
+    /// The same argument with another name for the memory.
+    pub fn map<C>(self, f: impl Fn(B) -> C) -> Argument<C> {
+        let mapped: Result<_, std::convert::Infallible> = self.try_map(|block| Ok(f(block)));
+        match mapped {
+            Ok(argument) => argument,
         }
     }
 }
 
 /// How a kernel is launched.
 #[derive(Debug, Clone, Copy)]
-#[cfg_attr(not(feature = "emulated"), allow(dead_code))]
+#[cfg_attr(not(any(feature = "cuda", feature = "emulated")), allow(dead_code))]
 pub(crate) struct Launch {
     /// Its name.
     pub kernel: &'static str,

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::argument::{Argument, Launch};
 use crate::backend::{Backend, Block};
+#[cfg(feature = "cuda")]
+use crate::cuda::Cuda;
 #[cfg(feature = "emulated")]
 use crate::emulated::{Emulated, Order};
 use crate::error::DeviceError;
@@ -66,7 +68,29 @@ impl Device {
         Self::of(Backend::Emulated(Emulated::new(order)), limit)
     }
 
-    #[cfg(feature = "emulated")]
+    /// NVIDIA's GPU number `index`, with all memory that is free now. Driver and compiler are loaded here, and the
+    /// kernels compiled, which takes about a second. An error of a kernel may show in a later call.
+    ///
+    /// **Warning.** This path was compiled, and has never run: there was no GPU.
+    ///
+    /// # Errors
+    /// [`DeviceError::NotBuilt`] without the feature `cuda`, [`DeviceError::NoDriver`],
+    /// [`DeviceError::NoCompiler`], [`DeviceError::NoSuchDevice`] and [`DeviceError::Driver`].
+    pub fn cuda(index: usize) -> Result<Self, DeviceError> {
+        #[cfg(feature = "cuda")]
+        {
+            let device = Cuda::new(index)?;
+            let limit = device.free_bytes();
+            Ok(Self::of(Backend::Cuda(device), limit))
+        }
+        #[cfg(not(feature = "cuda"))]
+        {
+            let _ = index;
+            Err(DeviceError::NotBuilt { device: "CUDA", feature: "cuda" })
+        }
+    }
+
+    #[cfg(any(feature = "cuda", feature = "emulated"))]
     fn of(backend: Backend, limit: usize) -> Self {
         Self(Arc::new(Inner { backend, limit, pool: Mutex::default() }))
     }
@@ -112,17 +136,21 @@ impl Device {
             pool.clear();
             fits = pool.bytes.saturating_add(wanted) <= self.0.limit;
         }
-        let mut found = if fits { self.0.backend.allocate(words) } else { None };
+        let allocate = || {
+            let block = self.0.backend.allocate(words);
+            block.map_err(|reason| DeviceError::Kernel { kernel: "allocate", reason })
+        };
+        let mut found = if fits { allocate()? } else { None };
         if fits && found.is_none() {
             pool.clear();
-            found = self.0.backend.allocate(words);
+            found = allocate()?;
         }
         let block = found.ok_or(DeviceError::OutOfMemory { wanted, used: pool.bytes, limit: self.0.limit })?;
         pool.bytes += wanted;
         Ok(block)
     }
 
-    /// Runs a kernel to its end.
+    /// Runs a kernel, after everything before it.
     pub(crate) fn launch(&self, launch: Launch, arguments: &[Argument<&Buffer>]) -> Result<(), DeviceError> {
         let rows = launch.grid[1] as usize;
         if rows > MAX_ROWS {

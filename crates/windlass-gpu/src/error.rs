@@ -15,6 +15,28 @@ pub enum DeviceError {
         /// The feature that brings it.
         feature: &'static str,
     },
+    /// NVIDIA's driver is missing.
+    #[error("NVIDIA's driver is missing (libcuda.so.1): install it, or compute on the processor")]
+    NoDriver,
+    /// NVIDIA's compiler is missing.
+    #[error(
+        "NVIDIA's compiler is missing (libnvrtc.so): install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc-cu12` and add its folder nvidia/cuda_nvrtc/lib to LD_LIBRARY_PATH"
+    )]
+    NoCompiler,
+    /// There are fewer GPUs.
+    #[error("there is no GPU number {index}: this machine has {count}, counted from 0")]
+    NoSuchDevice {
+        /// The number asked for.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The driver refused.
+    #[error("NVIDIA's driver refused: {reason}")]
+    Driver {
+        /// What it says.
+        reason: String,
+    },
     /// The device has too little memory. What is on it stays as it is.
     #[error(
         "the device has no room for {wanted} bytes: its limit is {limit}, of which {used} are in use; drop polynomials or keys on it"

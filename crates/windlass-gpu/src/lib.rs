@@ -8,6 +8,8 @@
 mod argument;
 mod backend;
 mod conversion;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod decomposition;
 mod device;
 mod division;
