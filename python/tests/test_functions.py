@@ -261,3 +261,25 @@ def test_covariances(rng: np.random.Generator, tmp_path: Path) -> None:
         wl.covariance(x, ddof=20)
     with pytest.raises(wl.ShapeError, match="features"):
         wl.covariance(x[0])
+
+
+def test_functions_refresh_between_their_steps(rng: np.random.Generator) -> None:
+    # 14 levels between refreshes, and 16 slots: four ciphertexts in one array.
+    context = wl.Context.preset("insecure_toy_refresh_1024_slots16")
+    sign = context.function("sign", (-1, 1), precision=16, gap=2**-10)
+    assert sign.depth > 14
+    explained = sign.explain().splitlines()
+    assert any(line.split() == ["refreshes", "1"] for line in explained), explained
+    assert any(line.startswith("error") and "fresh ciphertext" in line for line in explained)
+    world = make(context, context.bootstrapping(), sign)
+    values = rng.uniform(2**-10, 1, (4, 16)) * rng.choice([-1.0, 1.0], (4, 16))
+    x = world.encrypt(values)
+    stated = sign.error(x)
+    y = sign(x)
+    assert np.abs(world.decrypt(y) - np.sign(values)).max() <= stated < 1e-3
+    assert np.abs(world.decrypt(wl.sign(x, (-1, 1), precision=16, gap=2**-10)) - np.sign(values)).max() <= stated
+    # Without the keys of the refresh: the step, and how many bits are missing.
+    without = make(context, sign)
+    with pytest.raises(wl.CapacityExhausted, match=r"step \d of \d") as refused:
+        sign(without.encrypt(values))
+    assert (refused.value.missing_bits or 0) > 30

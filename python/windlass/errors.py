@@ -150,6 +150,8 @@ class CapacityExhausted(WindlassError, ArithmeticError):
     """CKKS: the depth of a context that suffices, if depth was lacking."""
     value_bits: int | None = None
     """CKKS: the ``value_bits`` of a context that suffices, if the values are too large."""
+    missing_bits: float | None = None
+    """CKKS: by how many bits the modulus is too small for one step of a function, if refreshes do not help."""
 
 
 class OtherContext(WindlassError, ValueError):

@@ -17,8 +17,8 @@ pub mod trace;
 
 pub use comparison::{Comparison, Membership};
 pub use complex::{
-    Extremum, Function, FunctionError, FunctionPlan, MatrixProduct, Polynomial, PowerBasis, PreparedProduct, Row,
-    SlotSums, Softmax, Sorting, TotalSums,
+    Extremum, Function, FunctionError, FunctionPlan, FunctionSchedule, MatrixProduct, Polynomial, PowerBasis,
+    PreparedProduct, Row, SlotSums, Softmax, Sorting, TotalSums,
 };
 pub use digits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,

@@ -60,7 +60,7 @@ impl Stages {
         &mut self,
         name: &'static str,
         message: &str,
-        work: impl FnOnce(&mut dyn FnMut(&str, usize, usize)) -> T,
+        work: impl FnOnce(&mut (dyn FnMut(&str, usize, usize) + Send)) -> T,
     ) -> T {
         let start = Instant::now();
         let terminal = std::io::stderr().is_terminal();

@@ -16,10 +16,13 @@ use crate::error::plain;
 use crate::function_recipe::RealRecipe;
 use crate::functions::RealFunction;
 use crate::handle::ServerKind;
-use crate::numbers::{Slice, values};
+use crate::numbers::{Numbers, Slice, values};
 use crate::runtime::{long, quick, stopped};
 use crate::setting::{Kind, PyContext, Setting};
 use crate::{reduce, sums};
+
+/// Ciphertexts that a function refreshes together: between two such groups it reports, and can be stopped.
+const TOGETHER: usize = 8;
 
 /// By what another process makes the same circuit.
 #[derive(Clone)]
@@ -221,6 +224,8 @@ impl PyCircuit {
         }
         let layout = self.layout(py, &x.layout)?;
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
+        // Two real vectors take one refresh.
+        let real = x.numbers == Numbers::Real && self.body.real().is_some();
         let values = long(py, progress, "function", move |ticker| {
             let count = parts.len();
             let step = || if ticker.tick(count).is_break() { Err(stopped("function")) } else { Ok(()) };
@@ -238,6 +243,14 @@ impl PyCircuit {
                         })
                         .collect::<Result<_>>()?,
                 ),
+                (ServerKind::Approximate(s), Parts::Approximate(list)) if real && s.refreshes().next().is_some() => {
+                    let mut values = Vec::with_capacity(count);
+                    for together in list.chunks(TOGETHER) {
+                        values.extend(body.real().expect("checked before").apply_list(s, together)?);
+                        together.iter().try_for_each(|_| step())?;
+                    }
+                    Parts::Approximate(values)
+                }
                 (ServerKind::Approximate(s), Parts::Approximate(list)) => Parts::Approximate(
                     list.par_iter()
                         .map(|ct| {
@@ -447,9 +460,11 @@ impl PyCircuit {
         stated.ok_or_else(|| plain(py, "ParameterError", message))
     }
 
-    /// The contract of a function of real numbers in words: interval, degrees, depth and error.
+    /// The contract of a function of real numbers in words: interval, degrees, depth and error. In a context of
+    /// :meth:`Context.refreshing`, for a function of one real number, also the levels after each step, where the server
+    /// refreshes between the steps, and the error on a fresh ciphertext with what the refreshes add.
     fn explain(&self) -> String {
-        self.body.real().map_or_else(|| self.key_request().needed_by, RealFunction::explain)
+        self.body.real().map_or_else(|| self.key_request().needed_by, |own| own.explain(&self.setting))
     }
 
     /// Evaluates the circuit on one encrypted array, or on two for comparisons.

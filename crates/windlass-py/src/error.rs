@@ -184,6 +184,9 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
         Error::LevelsExhausted { depth, needed, left, .. } => exception(py, "CapacityExhausted", message, |data| {
             data.set_item("depth", depth + needed.saturating_sub(left))
         }),
+        Error::StepTooDeep { missing_bits, .. } => {
+            exception(py, "CapacityExhausted", message, |data| data.set_item("missing_bits", missing_bits))
+        }
         Error::PrecisionExhausted { .. } => plain(py, "CapacityExhausted", message),
         Error::ShapeMismatch { expected, got, .. } => exception(py, "ShapeError", message, |data| {
             data.set_item("expected", expected)?;

@@ -8,7 +8,9 @@ use windlass::{Approximate, Depth, NeedsKeys, Result, Server, Step};
 use crate::array::{Parts, PyCiphertext};
 use crate::array_layout::ArrayLayout;
 use crate::error::plain;
+use crate::handle::ServerKind;
 use crate::runtime::quick;
+use crate::setting::{Kind, Setting};
 
 /// A function of real numbers.
 pub enum RealFunction {
@@ -145,15 +147,35 @@ impl RealFunction {
         }
     }
 
-    pub fn explain(&self) -> String {
-        each!(self, |own| own.explain())
+    pub fn explain(&self, setting: &Setting) -> String {
+        let contract = each!(self, |own| own.explain());
+        let (Self::One(own), Kind::Approximate(context)) = (self, &setting.kind) else { return contract };
+        if context.refresh().is_err() {
+            return contract;
+        }
+        match context.functions().schedule(own) {
+            Ok(schedule) => format!("{contract}\n{schedule}"),
+            Err(refused) => format!("{contract}\n{refused}"),
+        }
+    }
+
+    /// The function of each ciphertext of a list, whose slots are real.
+    pub fn apply_list(&self, server: &Server<Approximate>, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        match self {
+            Self::One(own) => server.apply_each(own, list),
+            _ => list.iter().map(|x| self.apply_one(server, x)).collect(),
+        }
     }
 
     /// The stated error for an array, before anything runs; `None` for functions that state it in
     /// the result alone.
     pub fn error(&self, py: Python<'_>, x: &PyCiphertext) -> PyResult<Option<f64>> {
         let (Self::One(plan), Parts::Approximate(list)) = (self, &*x.parts) else { return Ok(None) };
-        let most = || list.iter().try_fold(0.0, |most: f64, ct| Ok(most.max(plan.error(ct)?.total())));
-        quick(py, most).map(Some)
+        let server = if x.server.is_some() { Some(x.server(py)?) } else { None };
+        let error = |ct: &Ciphertext| match server.as_deref() {
+            Some(ServerKind::Approximate(server)) => plan.error_on(server.engine(), ct),
+            _ => plan.error(ct),
+        };
+        quick(py, || list.iter().try_fold(0.0, |most: f64, ct| Ok(most.max(error(ct)?.total())))).map(Some)
     }
 }

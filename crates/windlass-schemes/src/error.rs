@@ -287,6 +287,24 @@ pub enum Error {
         /// The depth that was left.
         left: usize,
     },
+    /// A step of a function takes more levels than a ciphertext has there, and no refresh before it helps.
+    #[error(
+        "{function}: {step} takes {needed} levels, but {left} are left of a ciphertext: {missing_bits:.0} bits of the modulus are missing; {remedy}"
+    )]
+    StepTooDeep {
+        /// The function.
+        function: String,
+        /// The step, in words.
+        step: String,
+        /// The levels that it takes.
+        needed: usize,
+        /// The levels that a ciphertext has for it.
+        left: usize,
+        /// How many bits the modulus is too small.
+        missing_bits: f64,
+        /// What to do.
+        remedy: String,
+    },
     /// The noise that makes a decryption safe to publish would drown the values.
     #[error(
         "the noise that makes the decryption safe to publish leaves {left_bits:.1} bits of the values; use a larger scale, fewer decryptions or less statistical security"

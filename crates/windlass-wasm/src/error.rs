@@ -33,6 +33,7 @@ fn code(error: &Error) -> &'static str {
         Error::CapacityExhausted { .. }
         | Error::ModulusExhausted { .. }
         | Error::LevelsExhausted { .. }
+        | Error::StepTooDeep { .. }
         | Error::PrecisionExhausted { .. }
         | Error::BoundTooLarge { .. } => "CapacityExhausted",
         Error::ShapeMismatch { .. } => "ShapeError",

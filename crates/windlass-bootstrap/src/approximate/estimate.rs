@@ -6,7 +6,7 @@
 //! ciphertexts.
 
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::ckks::{CkksContext, Complex64, SlotErrors};
+use windlass_schemes::schemes::ckks::{CkksContext, Complex64, RefreshTerms, SlotErrors};
 
 use super::plan::{MapStage, RefreshPlan};
 use super::samples::{Errors, Samples};
@@ -44,6 +44,18 @@ impl RefreshPlan {
     /// None in practice: plans are checked when they are made.
     pub fn error(&self) -> Result<RefreshError> {
         RefreshError::of(self)
+    }
+
+    /// What a refresh takes of a ciphertext and adds to it, for circuits that refresh between their steps.
+    ///
+    /// # Errors
+    /// As [`Self::error`].
+    #[doc(hidden)]
+    pub fn terms(&self) -> Result<RefreshTerms> {
+        let (error, spec) = (self.error()?, self.spec());
+        let (least, power) = (error.in_slots(spec, 0.0), if spec.arcsine { 5 } else { 3 });
+        let (input_level, most) = (self.input_level(), self.most());
+        Ok(RefreshTerms { input_level, most, least, systematic: error.systematic_at(1.0, spec.arcsine), power })
     }
 
     /// The deviation of the argument of the sine after these maps.

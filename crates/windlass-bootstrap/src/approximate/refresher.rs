@@ -80,7 +80,7 @@ impl Refresher {
         observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
         let input = self.lowered(ciphertext)?;
-        let Parts { real, imaginary } = self.parts(&input, [&input, &input], observe)?;
+        let Parts { real, imaginary } = self.parts(&input, [Some(&input); 2], observe)?;
         let whole = match imaginary {
             Some(imaginary) => self.engine.add(&real, &self.engine.multiply_i(&imaginary)?)?,
             None => real,
@@ -103,7 +103,7 @@ impl Refresher {
         debug_assert_eq!(self.plan.spec().order, MapOrder::BackLast);
         let stated = Stated { slots: self.plan.spec().slots, magnitude: most, deviation: TINY };
         let input = self.engine.assembled(key, base, stated)?;
-        let Parts { real, .. } = self.parts(&input, [&input, &input], observe)?;
+        let Parts { real, .. } = self.parts(&input, [Some(&input); 2], observe)?;
         Ok(real.parts().to_vec())
     }
 
@@ -125,17 +125,37 @@ impl Refresher {
         }
         let inputs = [self.lowered(x)?, self.lowered(y)?];
         let joined = self.engine.add(&inputs[0], &self.engine.multiply_i(&inputs[1])?)?;
-        let Parts { real, imaginary } = self.parts(&joined, [&inputs[0], &inputs[1]], observe)?;
+        let Parts { real, imaginary } = self.parts(&joined, [Some(&inputs[0]), Some(&inputs[1])], observe)?;
         let imaginary = imaginary.expect("a set with pairs has a sine for the imaginary parts");
         Ok([self.stated_from(real, &joined, &inputs[0]), self.stated_from(imaginary, &joined, &inputs[1])])
     }
 
-    /// The real and the imaginary parts of a message, or both in one, with new levels. `bounds` are those of
-    /// the two parts.
+    /// A message whose slots are real. With the maps back first one sine is enough.
+    ///
+    /// **Warning.** An imaginary part of the message is lost. No error is returned.
+    ///
+    /// # Errors
+    /// As [`Self::refresh_with`].
+    pub fn refresh_real(
+        &self,
+        x: &Ciphertext,
+        observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
+        if !self.plan.takes_real_pairs() {
+            return self.refresh_with(x, observe);
+        }
+        let input = self.lowered(x)?;
+        let Parts { real, .. } = self.parts(&input, [Some(&input), None], observe)?;
+        Ok(self.stated_from(real, &input, &input))
+    }
+
+    /// The real and the imaginary parts of a message, or both in one, with new levels. `bounded` are ciphertexts with
+    /// the bounds of the two parts. Without the second one the imaginary parts are left out, if they are not beside the
+    /// real ones.
     fn parts(
         &self,
         input: &Ciphertext,
-        bounds: [&Ciphertext; 2],
+        bounded: [Option<&Ciphertext>; 2],
         observe: &mut dyn FnMut(RefreshStep) -> ControlFlow<()>,
     ) -> Result<Parts> {
         let mut done = |step| match observe(step) {
@@ -143,7 +163,7 @@ impl Refresher {
             ControlFlow::Break(()) => Err(Error::Cancelled { operation: "refresh" }),
         };
         let plan = &*self.plan;
-        let bounds = bounds.map(|part| self.bound_after_the_sine(part));
+        let bounds = bounded.map(|part| part.map(|part| self.bound_after_the_sine(part)));
         // Once the result is there, it is too late to stop.
         let last = plan.last_step();
         let mut done = |step| if step == last { Ok(()) } else { done(step) };
@@ -239,17 +259,22 @@ impl Refresher {
     }
 
     /// `t − I` of the real parts, and of the imaginary ones if they are not beside them, times the
-    /// factor of the sine, with bounds on both.
-    fn sawtooth(&self, z: &Ciphertext, bounds: [f64; 2], done: &mut dyn FnMut(usize) -> Result<()>) -> Result<Parts> {
+    /// factor of the sine, with bounds on both. A part without a bound is left out.
+    fn sawtooth(
+        &self,
+        z: &Ciphertext,
+        bounds: [Option<f64>; 2],
+        done: &mut dyn FnMut(usize) -> Result<()>,
+    ) -> Result<Parts> {
         let (sine, engine) = (&self.plan.sine, &self.engine);
-        let evaluated = |x: Ciphertext, bound: f64| -> Result<Ciphertext> {
+        let evaluated = |x: Ciphertext, bound: Option<f64>| -> Result<Ciphertext> {
             let machine = LazyEngine(engine);
             let value = sine.evaluate(&machine, x.restated(self.stated(0.9)).into())?;
-            Ok(machine.relinearised(&value)?.restated(self.stated(bound)))
+            Ok(machine.relinearised(&value)?.restated(self.stated(bound.unwrap_or(1.0))))
         };
         let conjugate = engine.conjugate(z)?;
         let real = || evaluated(engine.add(z, &conjugate)?, bounds[0]);
-        if self.plan.spec().is_joined() {
+        if self.plan.spec().is_joined() || bounds[1].is_none() {
             let real = real()?;
             done(0)?;
             return Ok(Parts { real, imaginary: None });

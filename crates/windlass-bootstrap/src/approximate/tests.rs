@@ -78,7 +78,8 @@ fn real_messages_are_refreshed_in_pairs() {
             told.push((progress.number, progress.round));
             ControlFlow::Continue(())
         };
-        let refreshed = refresher.refresh_real_list(&list, observe).unwrap();
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let refreshed = one.install(|| refresher.refresh_real_list(&list, observe)).unwrap();
         assert_eq!(told.last().map(|&(_, round)| round), Some(rounds), "{told:?}");
         for (before, after) in list.iter().zip(&refreshed) {
             assert_eq!(after.level(), refresher.plan().context().top_level());

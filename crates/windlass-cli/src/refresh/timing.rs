@@ -10,7 +10,7 @@ use crate::progress::Stages;
 /// Runs a refresh. It gets the observer of its stages.
 pub fn timed<T>(
     stages: &mut Stages,
-    refresh: impl FnOnce(&mut dyn FnMut(&Progress) -> ControlFlow<()>) -> windlass::Result<T>,
+    refresh: impl FnOnce(&mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send)) -> windlass::Result<T>,
 ) -> windlass::Result<(T, Vec<StageTime>)> {
     let mut times = Vec::new();
     let refreshed = stages.follow("refresh", "refreshing", |show| {

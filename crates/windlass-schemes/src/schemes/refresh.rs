@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::ckks::RefreshTerms;
 use crate::error::Result;
 
 /// Something that gives a ciphertext new capacity, so that circuits that run out of it refresh
@@ -17,6 +18,24 @@ pub trait Refresh<C>: Send + Sync {
     /// Those of [`Refresh::refresh`].
     fn refresh_all(&self, list: &[C]) -> Result<Vec<C>> {
         list.iter().map(|ciphertext| self.refresh(ciphertext)).collect()
+    }
+
+    /// As [`Refresh::refresh_all`] for ciphertexts of CKKS whose slots are real, of which two may take one refresh.
+    ///
+    /// **Warning.** An imaginary part of a ciphertext is added to another ciphertext, or lost. No error is returned.
+    ///
+    /// # Errors
+    /// Those of [`Refresh::refresh`].
+    #[doc(hidden)]
+    fn refresh_real_all(&self, list: &[C]) -> Result<Vec<C>> {
+        self.refresh_all(list)
+    }
+
+    /// What a refresh of a ciphertext of CKKS of so many slots takes and adds, for circuits that refresh between their
+    /// steps. `None` if only the refresh itself knows.
+    #[doc(hidden)]
+    fn terms(&self, _slots: usize) -> Option<RefreshTerms> {
+        None
     }
 
     /// Bits of capacity that may be spent on it before it can no longer be refreshed; infinite if
@@ -66,6 +85,14 @@ impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
 
     fn refresh_all(&self, list: &[C]) -> Result<Vec<C>> {
         (**self).refresh_all(list)
+    }
+
+    fn refresh_real_all(&self, list: &[C]) -> Result<Vec<C>> {
+        (**self).refresh_real_all(list)
+    }
+
+    fn terms(&self, slots: usize) -> Option<RefreshTerms> {
+        (**self).terms(slots)
     }
 
     fn headroom_bits(&self, ciphertext: &C) -> f64 {

@@ -176,9 +176,10 @@ impl Server<Approximate> {
         self.refreshers().precise()
     }
 
-    /// [`Self::refresh`] for each ciphertext of a list, in order. `observe` is called before each stage
-    /// and once after the last ([`Progress`]), and may stop the refresh before the stage. Reports count
-    /// over adjacent ciphertexts of one refresh.
+    /// [`Self::refresh`] for each ciphertext of a list, in order: as many at a time as there are threads. `observe` is
+    /// called before each stage and once after the last ([`Progress`]), and may stop the refresh before the stage.
+    /// Ciphertexts that are refreshed at the same time count as one. Reports count over adjacent ciphertexts of one
+    /// refresh.
     ///
     /// # Errors
     /// As [`Self::refresh`], before any work if it is true of any ciphertext; [`Error::Cancelled`] after a
@@ -186,7 +187,7 @@ impl Server<Approximate> {
     pub fn refresh_list(
         &self,
         list: &[ckks::Ciphertext],
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()> + Send,
     ) -> Result<Vec<ckks::Ciphertext>> {
         self.refreshers().refresh_list(list, false, &mut observe)
     }
@@ -203,7 +204,7 @@ impl Server<Approximate> {
     pub fn refresh_real_list(
         &self,
         list: &[ckks::Ciphertext],
-        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()> + Send,
     ) -> Result<Vec<ckks::Ciphertext>> {
         self.refreshers().refresh_list(list, true, &mut observe)
     }

@@ -8,6 +8,7 @@ use crate::bootstrap::approximate::{RefreshKeys, RefreshPlan, Refresher};
 use crate::bootstrap::{BootstrapError, Progress};
 use crate::error::{Error, Result};
 use crate::once::Once;
+use crate::schemes::ckks::RefreshTerms;
 use crate::schemes::{Refresh, ckks};
 
 /// The refreshes of a server of real and complex numbers, with their keys.
@@ -23,6 +24,8 @@ struct Kept {
     engine: ckks::Engine,
     keys: RefreshKeys,
     ready: Once<Ready>,
+    /// What the plan states of one pass.
+    terms: Once<RefreshTerms>,
 }
 
 /// A refresh whose maps are prepared.
@@ -46,6 +49,13 @@ impl Kept {
         match &self.passes {
             None => self.plan.headroom_bits(ct),
             Some(plan) => plan.headroom_bits(ct),
+        }
+    }
+
+    fn terms(&self) -> Option<RefreshTerms> {
+        match self.passes {
+            None => self.terms.get_or_make(|| self.plan.terms()).ok().copied(),
+            Some(_) => None,
         }
     }
 
@@ -76,7 +86,7 @@ impl Ready {
         &self,
         list: &[ckks::Ciphertext],
         real: bool,
-        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        observe: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Vec<ckks::Ciphertext>> {
         match self {
             Self::OnePass(refresher) if real => refresher.refresh_real_list(list, observe),
@@ -93,8 +103,10 @@ impl ApproximateRefreshers {
         passes: Option<&Arc<PreciseRefreshPlan>>,
         own: Vec<(Arc<RefreshPlan>, RefreshKeys)>,
     ) -> Self {
-        let kept =
-            |(plan, keys)| Kept { plan, passes: passes.cloned(), engine: engine.clone(), keys, ready: Once::new() };
+        let kept = |(plan, keys)| {
+            let (passes, engine) = (passes.cloned(), engine.clone());
+            Kept { plan, passes, engine, keys, ready: Once::new(), terms: Once::new() }
+        };
         let mut list: Vec<Kept> = own.into_iter().map(kept).collect();
         list.sort_by_key(|kept| kept.plan.spec().slots);
         Self { list }
@@ -148,7 +160,7 @@ impl ApproximateRefreshers {
         &self,
         list: &[ckks::Ciphertext],
         real: bool,
-        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+        observe: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<Vec<ckks::Ciphertext>> {
         let places: Vec<usize> = list.iter().map(|ct| self.place(ct.slots())).collect::<Result<_>>()?;
         let (mut runs, mut rest) = (Vec::new(), list);
@@ -175,6 +187,14 @@ impl Refresh<ckks::Ciphertext> for ApproximateRefreshers {
 
     fn refresh_all(&self, list: &[ckks::Ciphertext]) -> Result<Vec<ckks::Ciphertext>> {
         self.refresh_list(list, false, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn refresh_real_all(&self, list: &[ckks::Ciphertext]) -> Result<Vec<ckks::Ciphertext>> {
+        self.refresh_list(list, true, &mut |_| ControlFlow::Continue(()))
+    }
+
+    fn terms(&self, slots: usize) -> Option<RefreshTerms> {
+        self.place(slots).ok().and_then(|place| self.list[place].terms())
     }
 
     /// Infinite also for ciphertexts of more slots than any refresh here takes.

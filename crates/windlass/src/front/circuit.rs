@@ -111,8 +111,14 @@ pub trait GridCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'
 }
 
 /// A circuit with one input and one output that also takes a list of inputs at once:
-/// [`LinearPlan`].
+/// [`LinearPlan`], [`FunctionPlan`].
 pub trait ListCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'a E::Ciphertext> {
+    /// Whether a list is refreshed inside, not input by input.
+    #[doc(hidden)]
+    fn refreshes_inside(&self) -> bool {
+        false
+    }
+
     /// The output for each input, with constants for the level of all of them.
     ///
     /// # Errors
@@ -365,7 +371,46 @@ of_approximate_plans!(
     MatrixPlan: MatrixPlan::products;
 );
 
-of_one!(ckks::Engine, ckks::Ciphertext; FunctionPlan, Softmax, Sorting, TracePlan);
+of_one!(ckks::Engine, ckks::Ciphertext; TracePlan);
+
+/// Functions of one ciphertext that refresh between their own steps.
+macro_rules! of_functions {
+    ($($circuit:ty),*) => {
+        $(impl Circuit<ckks::Engine> for $circuit {
+            type Input<'a> = &'a ckks::Ciphertext;
+            type Prepared = ();
+
+            fn level(&self, _: &ckks::Engine, input: &ckks::Ciphertext) -> usize {
+                input.level()
+            }
+
+            fn prepare(&self, _: &ckks::Engine, _: usize) -> Result<()> {
+                Ok(())
+            }
+
+            fn evaluate(&self, (): &(), engine: &ckks::Engine, input: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+                self.apply(engine, input)
+            }
+        })*
+    };
+}
+
+of_functions!(FunctionPlan, Softmax, Sorting);
+
+impl ListCircuit<ckks::Engine> for FunctionPlan {
+    fn refreshes_inside(&self) -> bool {
+        true
+    }
+
+    fn evaluate_list(
+        &self,
+        (): &(),
+        engine: &ckks::Engine,
+        inputs: &[ckks::Ciphertext],
+    ) -> Result<Vec<ckks::Ciphertext>> {
+        self.apply_list(engine, inputs)
+    }
+}
 
 impl Circuit<ckks::Engine> for Extremum {
     type Input<'a> = (&'a ckks::Ciphertext, &'a ckks::Ciphertext);

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use super::context::Context;
 use super::family::Approximate;
-use crate::circuits::{Extremum, Function, FunctionError, FunctionPlan, MatrixProduct, Row, Softmax, Sorting};
+use crate::bootstrap::approximate::RefreshPlan;
+use crate::circuits::{
+    Extremum, Function, FunctionError, FunctionPlan, FunctionSchedule, MatrixProduct, Row, Softmax, Sorting,
+};
 use crate::error::Result;
 use crate::schemes::ckks::CkksContext;
 
@@ -31,12 +34,14 @@ use crate::schemes::ckks::CkksContext;
 #[derive(Debug, Clone, Copy)]
 pub struct Functions<'a> {
     context: &'a Arc<CkksContext>,
+    /// The refresh that the parameters are made for.
+    refresh: Option<&'a RefreshPlan>,
 }
 
 impl Context<Approximate> {
     /// Functions of real numbers with a stated error.
     pub fn functions(&self) -> Functions<'_> {
-        Functions { context: self.ckks() }
+        Functions { context: self.ckks(), refresh: self.setting().refresh.as_deref() }
     }
 }
 
@@ -149,11 +154,33 @@ impl Functions<'_> {
         MatrixProduct::new(self.context, size)
     }
 
-    /// The error of a function on a fresh encryption under this context, before anything runs.
+    /// The error of a function on a fresh encryption under this context, before anything runs. With the refresh of the
+    /// context ([`Context::refresh`]) between the steps where they are deeper than its levels.
     ///
     /// # Errors
     /// As [`FunctionPlan::fresh_error`].
     pub fn error(&self, plan: &FunctionPlan) -> Result<FunctionError> {
-        plan.fresh_error(self.context)
+        Ok(self.schedule(plan)?.error())
+    }
+
+    /// How a function runs on a fresh encryption under this context, before anything is made: the levels after each
+    /// step, where a server with the keys of [`Context::refresh`] refreshes, and the error with what refreshes add.
+    ///
+    /// ```
+    /// use windlass::Context;
+    /// use windlass::bootstrap::approximate::RefreshSpec;
+    ///
+    /// let context = Context::refreshing(&RefreshSpec::preset("insecure_toy_refresh_1024_slots16")?)?; // a toy
+    /// let sign = context.functions().sign(1.0, 0.0625, 10.0)?;
+    /// println!("{}", context.functions().schedule(&sign)?);
+    /// # Ok::<(), windlass::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`crate::Error::StepTooDeep`] if a step takes more levels than a refreshed ciphertext has, or
+    /// [`crate::Error::LevelsExhausted`] in a context without refreshes.
+    pub fn schedule(&self, plan: &FunctionPlan) -> Result<FunctionSchedule> {
+        let terms = self.refresh.map(RefreshPlan::terms).transpose()?;
+        plan.schedule(self.context, terms)
     }
 }

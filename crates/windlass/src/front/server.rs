@@ -75,16 +75,20 @@ impl<F: Family> Server<F> {
         {
             let prepared = self.prepared(&plain, circuit, input)?;
             return circuit.evaluate(&prepared, &plain, input).map_err(|error| match error {
-                Error::CapacityExhausted { .. } | Error::LevelsExhausted { .. } => missing,
+                Error::CapacityExhausted { .. } | Error::LevelsExhausted { .. } | Error::StepTooDeep { .. } => missing,
                 other => other,
             });
         }
         circuit.evaluate(&*self.prepared(&self.engine, circuit, input)?, &self.engine, input)
     }
 
-    /// Runs a linear map on each ciphertext of a list, several at a time. Keys and constants are
-    /// read from memory once for all ciphertexts of one level ([`LinearPlan::apply_each`]). A
-    /// server that refreshes runs them one by one, as [`Self::apply`] does.
+    /// Runs a linear map or a function of real numbers on each ciphertext of a list, several at a time. Keys and
+    /// constants of a linear map are read from memory once for all ciphertexts of one level
+    /// ([`LinearPlan::apply_each`]); a server that refreshes runs it one by one, as [`Self::apply`] does. A function is
+    /// run step by step on all ciphertexts with the same levels, which are refreshed together between the steps
+    /// ([`FunctionPlan::apply_list`]).
+    ///
+    /// **Warning.** The arguments of a function must be real, as there.
     ///
     /// # Errors
     /// As [`Self::apply`].
@@ -93,10 +97,13 @@ impl<F: Family> Server<F> {
         plan: &C,
         inputs: &[CiphertextOf<F>],
     ) -> Result<Vec<CiphertextOf<F>>> {
-        if F::refreshing(&self.engine, &self.refreshers).is_some() {
+        let level = inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0);
+        if let Some((refreshed, _)) = F::refreshing(&self.engine, &self.refreshers)
+            && (!plan.refreshes_inside() || self.check_keys(plan, level.max(refreshed)).is_err())
+        {
             return inputs.iter().map(|input| self.apply(plan, input)).collect();
         }
-        self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
+        self.check_keys(plan, level)?;
         let places = inputs.iter().map(|input| plan.place(&self.engine, input));
         let places: Vec<_> = places.collect::<Result<_>>()?;
         let (mut images, mut rest) = (Vec::with_capacity(inputs.len()), inputs);

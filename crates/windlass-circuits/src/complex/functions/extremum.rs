@@ -1,7 +1,7 @@
 //! The larger and the smaller of two numbers.
 
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine};
+use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, RefreshTerms};
 
 use super::approximate::check_interval;
 use super::plan::FunctionPlan;
@@ -84,6 +84,7 @@ impl Extremum {
     }
 
     /// The extremum of the entries of two vectors. The result states its distance from the true value.
+    /// An engine that refreshes does so between the steps, and first refreshes operands without a level for the mean.
     ///
     /// **Warning.** As [`FunctionPlan::apply`]: that no entry lies outside of the interval is known as
     /// far as bounds of absolute values tell.
@@ -98,11 +99,31 @@ impl Extremum {
                 return Err(Error::OutsideInterval { bound: x.magnitude(), low, high });
             }
         }
+        // The mean takes one level of both.
+        let both;
+        let (a, b) = match engine.refresh_terms(a.slots().max(b.slots())) {
+            Some(terms) if [a, b].iter().any(|x| is_spent(x, &terms)) && [a, b].iter().all(|x| is_taken(x, &terms)) => {
+                both = engine.refresh_real_all(&[a.clone(), b.clone()])?;
+                (&both[0], &both[1])
+            }
+            _ => (a, b),
+        };
         let difference = engine.sub(a, b)?.with_magnitude(high - low);
         let half = self.half.apply(engine, &difference)?;
         let mean = engine.multiply_scalar(&engine.add(a, b)?, Complex64::new(0.5, 0.0))?;
         Ok(engine.add(&mean, &half)?.with_magnitude(most))
     }
+}
+
+/// Whether a ciphertext has no level beside those that the next refresh takes.
+fn is_spent(x: &Ciphertext, terms: &RefreshTerms) -> bool {
+    x.products_left() <= terms.input_level - x.context().base_level()
+}
+
+/// Whether a refresh takes a ciphertext.
+fn is_taken(x: &Ciphertext, terms: &RefreshTerms) -> bool {
+    let kept = terms.input_level - x.context().base_level();
+    x.products_left() >= kept && terms.takes(x.magnitude().max(x.rest_magnitude()))
 }
 
 #[cfg(test)]

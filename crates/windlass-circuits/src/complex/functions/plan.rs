@@ -8,7 +8,6 @@ use windlass_schemes::error::Result;
 use windlass_schemes::schemes::ckks::RealArithmetic;
 
 use super::approximate::{Approximation, largest_value, refused};
-use super::signals::{Signal, Signals};
 use crate::complex::{Polynomial, PowerBasis};
 
 /// One step of a function. Value 0 is the argument, and value k the result of step k.
@@ -20,6 +19,17 @@ pub(super) enum FunctionStep {
     Product(usize, usize),
     /// `constant + Σ factor·v`.
     Sum { terms: Vec<(usize, i64)>, constant: f64 },
+}
+
+impl FunctionStep {
+    /// Whether a value is an operand.
+    pub fn uses(&self, value: usize) -> bool {
+        match self {
+            Self::Polynomial { of, .. } => *of == value,
+            Self::Product(a, b) => *a == value || *b == value,
+            Self::Sum { terms, .. } => terms.iter().any(|&(term, _)| term == value),
+        }
+    }
 }
 
 /// A step with a bound on the absolute value of its result.
@@ -221,20 +231,6 @@ impl FunctionPlan {
         line("products", format!("at most {}", self.products()));
         line("distance", format!("at most {:.2e}, 2^{:.1}", self.approximation, self.approximation.log2()));
         text.trim_end().to_owned()
-    }
-
-    /// Runs the steps on signals: the values of all steps.
-    pub(super) fn signals(&self, machine: &Signals, arguments: &[f64], level: usize) -> Result<Vec<Signal>> {
-        let mut values = vec![Signal::of(arguments, level)];
-        for own in &self.steps {
-            let value = match &own.step {
-                FunctionStep::Polynomial { of, p } => machine.polynomial(p, &values[*of])?,
-                FunctionStep::Product(a, b) => machine.multiply(&values[*a], &values[*b])?,
-                FunctionStep::Sum { terms, constant } => summed(machine, |k| values[k].clone(), terms, *constant)?,
-            };
-            values.push(value);
-        }
-        Ok(values)
     }
 }
 

@@ -17,7 +17,7 @@
 
 use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
-use windlass_schemes::schemes::ckks::{CkksContext, RealArithmetic, SlotErrors, evaluated};
+use windlass_schemes::schemes::ckks::{CkksContext, RealArithmetic, RefreshTerms, SlotErrors, evaluated};
 
 use super::taylor::Curvature;
 use crate::complex::{Polynomial, PowerBasis};
@@ -127,6 +127,13 @@ impl Signals<'_> {
             Point { added: point.added.plus(rounding).plus(unmet), ..*point }
         });
         Ok(Signal { level, ..lowered })
+    }
+
+    /// Refreshed: lowered to the level at which a refresh takes it, then at the highest level with what the refresh
+    /// adds to values within a bound.
+    pub fn refreshed(&self, a: &Signal, terms: &RefreshTerms, bound: f64) -> Result<Signal> {
+        let low = self.at(a, terms.input_level)?;
+        Ok(Signal { level: self.context.top_level(), ..low.with(terms.errors(bound)) })
     }
 
     /// Of degree 2, at a level at or below its own.

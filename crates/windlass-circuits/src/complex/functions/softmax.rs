@@ -19,11 +19,13 @@ use windlass_rlwe::Limits;
 #[cfg(doc)]
 use windlass_schemes::error::Error;
 use windlass_schemes::error::Result;
-use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine};
+use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine, RefreshTerms};
+use windlass_schemes::switching::Arithmetic;
 
 use super::approximate::{check_interval, target};
 use super::catalogue::Function;
 use super::plan::FunctionPlan;
+use super::route::{Route, Start};
 use super::row::Row;
 use crate::trace::{TracePlan, TraceSpec};
 
@@ -135,32 +137,71 @@ impl Softmax {
     }
 
     /// The softmax of the entries. The result states its distance from the softmax itself; slots beside
-    /// the entries hold zeros.
+    /// the entries hold zeros. An engine that refreshes does so between the steps.
     ///
     /// **Warning.** As [`FunctionPlan::apply`]: that no entry lies outside of the interval is known as
     /// far as bounds of absolute values tell.
     ///
     /// # Errors
     /// [`Error::ShapeMismatch`] for another number of entries; [`Error::OutsideInterval`];
-    /// [`Error::LevelsExhausted`] with the depth of the whole, before any work; those of sums and
-    /// products.
+    /// [`Error::LevelsExhausted`] with the depth of the whole, or [`Error::StepTooDeep`] in a context with refreshes,
+    /// before any work; those of sums, products and refreshes.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
-        self.check(x)?;
-        let x = self.exponential.cleared(engine, x)?;
-        let stated = self.exponential.statements_of(&x)?;
-        let e = self.exponential.run(engine, &x, &stated.steps)?;
-        let e = engine.rescale(&engine.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.row.entries);
+        self.row.check_ciphertext(x)?;
+        self.exponential.check_bound(x)?;
+        match engine.refresh_terms(x.slots()) {
+            Some(terms) => self.run(engine, x, &self.ways(x, Some(terms))?),
+            // A refresh that states nothing in advance refreshes the argument alone.
+            None => engine.with_refreshes(x, &|engine, x| self.run(engine, x, &self.ways(x, None)?)),
+        }
+    }
+
+    /// The way with the fewest refreshes: the powers have levels for the inverse and the product, or they are
+    /// refreshed, or the inverse refreshes.
+    fn ways(&self, x: &Ciphertext, terms: Option<RefreshTerms>) -> Result<Ways> {
+        let context = x.context();
+        let kept = terms.map_or(0, |terms| terms.input_level - context.base_level());
+        let start = Start::of(&self.exponential, x);
+        let (_, most) = self.inverse.interval();
+        let way = |end: usize, refreshes_powers: bool| -> Result<Ways> {
+            let exponential = self.exponential.route(context, start, end, terms)?;
+            let left = if refreshes_powers { context.spec().depth } else { exponential.end() };
+            let inverse = Start { left, clears: false, bound: most };
+            let inverse = self.inverse.route(context, inverse, 1, terms)?;
+            let refreshes = exponential.refreshes() + usize::from(refreshes_powers) + inverse.refreshes();
+            Ok(Ways { exponential, refreshes_powers, inverse, refreshes })
+        };
+        let direct = way(self.depth() - self.exponential.depth(), false);
+        let Some(terms) = terms else { return direct };
+        let refreshes_inside = way(1, false).ok();
+        let is_small = terms.takes(self.exponential.bound()) && context.spec().depth > kept;
+        let refreshes_powers = if is_small { way(0, true).ok() } else { None };
+        let others = [refreshes_powers, refreshes_inside].into_iter().flatten();
+        match (direct, others.min_by_key(|way| way.refreshes)) {
+            (Ok(direct), Some(other)) if direct.refreshes <= other.refreshes => Ok(direct),
+            (_, Some(other)) => Ok(other),
+            (direct, None) => direct,
+        }
+    }
+
+    fn run(&self, engine: &Engine, x: &Ciphertext, ways: &Ways) -> Result<Ciphertext> {
+        let plain = engine.plain();
+        let x = self.exponential.arguments(engine, std::slice::from_ref(x), &ways.exponential)?;
+        let stated = self.exponential.statements_on(&x[0], &ways.exponential)?.steps;
+        let context = x[0].context().clone();
+        let e = self.exponential.run_list(engine, x, &ways.exponential, &[stated])?.remove(0);
+        let e = plain.rescale(&plain.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.row.entries);
+        let e = if ways.refreshes_powers { engine.refresh_real_all(&[e])?.remove(0) } else { e };
         let (least, most) = self.inverse.interval();
         // Slots beside the entries hold other sums, perhaps 0: the inverse clears them first.
-        let sum = engine.rescale(&self.total.apply(engine, &e)?)?;
+        let sum = plain.rescale(&self.total.apply(&plain, &e)?)?;
         let sum = sum.with_entries(self.row.entries).with_magnitude(most);
-        let stated = self.inverse.statements_of(&sum)?;
-        let inverse = self.inverse.run(engine, &sum, &stated.steps)?;
-        let product = engine.multiply(&e, &inverse)?;
-        let context = x.context();
+        let stated = self.inverse.statements_on(&sum, &ways.inverse)?.steps;
+        let inverse = self.inverse.run_list(engine, vec![sum.clone()], &ways.inverse, &[stated])?.remove(0);
+        let product = plain.multiply(&e, &inverse)?;
         let level = product.level();
         // y = e·Q(S): what S and Q are off by is multiplied by e, which is at most 1 and at most S.
-        let weighted = self.inverse.weighted_errors(&sum, |s| s.min(1.0))?;
+        let weighted = self.inverse.weighted_errors(&sum, &ways.inverse, |s| s.min(1.0))?;
         let own = context
             .relinearisation_errors(level, self.row.slots)
             .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0))
@@ -176,10 +217,12 @@ impl Softmax {
         values[..self.row.entries].fill(Complex64::ZERO);
         values
     }
+}
 
-    fn check(&self, x: &Ciphertext) -> Result<()> {
-        self.row.check_ciphertext(x)?;
-        let more = self.depth() - self.exponential.depth();
-        self.exponential.check_with(x, more)
-    }
+/// Where a softmax refreshes.
+struct Ways {
+    exponential: Route,
+    refreshes_powers: bool,
+    inverse: Route,
+    refreshes: usize,
 }

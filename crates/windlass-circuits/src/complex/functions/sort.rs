@@ -196,15 +196,18 @@ impl Sorting {
     /// work, unless the engine refreshes and a stage fits between two refreshes; those of refreshes.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
         self.check(x)?;
-        let fits = self.check_levels(x, self.depth());
-        let refreshes = fits.is_err() && engine.refreshes_for(self.stage_depth());
-        if !refreshes {
-            fits?;
-        }
         let plain = engine.plain();
+        let terms = engine.refresh_terms(x.slots());
+        let kept = terms.map_or(0, |terms| terms.input_level - x.context().base_level());
+        let is_deep = self.check_levels(x, self.depth() + kept).is_err();
+        let is_taken = terms.is_none_or(|terms| terms.takes(self.most() + self.approximation_error()));
+        let refreshes = is_deep && is_taken && engine.refreshes_for(self.stage_depth());
+        if !refreshes {
+            self.check_levels(x, self.depth())?;
+        }
         (0..self.stages.len()).try_fold(x.clone(), |x, stage| match refreshes {
             true => self.apply_stage(&plain, stage, &*engine.ready_for(&x, self.stage_depth())?),
-            false => self.apply_stage(engine, stage, &x),
+            false => self.apply_stage(&plain, stage, &x),
         })
     }
 
@@ -364,7 +367,7 @@ impl FunctionPlan {
         x: &Ciphertext,
         factor: &Ciphertext,
     ) -> Result<(Ciphertext, SlotErrors)> {
-        let statements = self.statements(x.context(), x.level(), x.slots(), x.slot_errors())?;
+        let statements = self.statements_of(x)?;
         let signs = self.run(engine, x, &statements.steps[..self.steps.len() - 1])?;
         Ok((engine.multiply(factor, &signs)?, statements.steps[self.steps.len() - 1]))
     }

@@ -26,6 +26,7 @@ mod operator;
 mod polynomial;
 mod polynomial_value;
 mod raised;
+mod refresh_terms;
 mod refreshing;
 mod slot_error;
 mod slot_errors;
@@ -56,6 +57,8 @@ pub use operator::Operator;
 pub use polynomial::{Polynomial, PowerBasis};
 #[doc(hidden)]
 pub use raised::Stated;
+#[doc(hidden)]
+pub use refresh_terms::RefreshTerms;
 #[doc(hidden)]
 pub use slot_errors::SlotErrors;
 pub use spec::{CkksSpec, RefreshLevel};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
+use super::refresh_terms::RefreshTerms;
 use crate::error::{Error, Result};
 use crate::schemes::refresh::{Refresh, Refresher};
 use crate::schemes::refreshing::AutoRefresh;
@@ -73,6 +74,21 @@ impl Engine {
         self.with_depth(ct, products)
     }
 
+    /// What a refresh of a ciphertext of so many slots takes and adds, if the engine refreshes and knows it.
+    #[doc(hidden)]
+    pub fn refresh_terms(&self, slots: usize) -> Option<RefreshTerms> {
+        AutoRefresh::refresher(self).and_then(|refresher| refresher.terms(slots))
+    }
+
+    /// Each ciphertext refreshed. Where there are several, all must hold real numbers.
+    ///
+    /// # Errors
+    /// Those of the refresh; [`Error::MissingBootstrappingKeys`] if the engine does not refresh.
+    #[doc(hidden)]
+    pub fn refresh_real_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        AutoRefresh::refresher(self).ok_or(Error::MissingBootstrappingKeys)?.refresh_real_all(list)
+    }
+
     /// A ciphertext at a level or above. One below is refreshed, if the engine refreshes.
     ///
     /// # Errors
@@ -118,7 +134,7 @@ impl AutoRefresh for Engine {
     /// Also if values would fit at the highest level: every level below has less room for them.
     fn is_shortage(&self, error: &Error) -> bool {
         match error {
-            Error::LevelsExhausted { .. } => true,
+            Error::LevelsExhausted { .. } | Error::StepTooDeep { .. } => true,
             Error::ModulusExhausted { needed_bits, .. } => *needed_bits < self.context.room(self.context.top_level()),
             _ => false,
         }

@@ -9,6 +9,7 @@ mod factors;
 mod function_table;
 mod functions;
 mod functions_of_rows;
+mod functions_refreshed;
 mod large;
 mod linear;
 mod norms;

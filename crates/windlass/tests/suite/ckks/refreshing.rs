@@ -247,8 +247,16 @@ fn the_keys_of_a_refresh_are_looked_for() {
     assert!(matches!(exact.mock().generate_keys([&refresh]), Err(Error::ContextMismatch { .. })));
 }
 
+/// One after the other on one thread, and side by side on two, where both count as one.
 #[test]
 fn lists_report_and_can_be_stopped() {
+    for threads in [1, 2] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| reports_and_stops(2 / threads));
+    }
+}
+
+fn reports_and_stops(rounds: usize) {
     let context = context();
     let refresh = context.refresh().unwrap();
     let (client, server) = sides(&context, [&refresh, &Products, &context.conjugation()]);
@@ -261,7 +269,7 @@ fn lists_report_and_can_be_stopped() {
     let done = done.unwrap();
     check(&client, &done[0], &values());
     check(&client, &done[1], &[0.5, -0.5]);
-    let (stages, count) = (refresh.stages(), 2 * refresh.stages().len());
+    let (stages, count) = (refresh.stages(), rounds * refresh.stages().len());
     assert_eq!(told.len(), count + 1);
     for (number, progress) in told.iter().enumerate() {
         assert_eq!((progress.number, progress.count), (number, count));
@@ -286,6 +294,10 @@ fn lists_report_and_can_be_stopped() {
         }
     }
     assert!(server.refresh_list(&[], |_| ControlFlow::Break(())).unwrap().is_empty());
+    // Three: a full round of two, and one that is left.
+    let three = [list[0].clone(), list[1].clone(), list[0].clone()];
+    let done = server.refresh_list(&three, |_| ControlFlow::Continue(())).unwrap();
+    [values(), vec![0.5, -0.5], values()].iter().zip(&done).for_each(|(values, ct)| check(&client, ct, values));
 }
 
 #[test]
