@@ -7,6 +7,19 @@
 #include "rows.cu"
 #include "transform.cu"
 
+// What a kernel must not do, for the test of the emulated device: its second section has no barrier before it.
+KERNEL(without_barrier)(Words out) {
+    EACH_THREAD(t) { out[t] = 1; }
+    EACH_THREAD(t) { out[t] += out[THREADS - 1 - t]; }
+}
+
+// The same: each thread reads what its neighbour writes in the same section.
+KERNEL(with_race)(Words out) {
+    EACH_THREAD(t) { out[t] = t; }
+    BARRIER;
+    EACH_THREAD(t) { out[t] += out[(t + 1) % THREADS]; }
+}
+
 namespace emulated {
 thread_local u32 block_x, block_y, threads;
 thread_local bool descending, has_section;
@@ -64,7 +77,7 @@ static const Kernel KERNELS[] = {
     ENTRY(forward_pass), ENTRY(inverse_pass), ENTRY(add_rows),         ENTRY(sub_rows),
     ENTRY(mul_rows),     ENTRY(mul_add_rows), ENTRY(scale_rows),       ENTRY(tensor_rows),
     ENTRY(permute_rows), ENTRY(permute_add_rows), ENTRY(finish_rows),  ENTRY(convert_rows),
-    ENTRY(excess_row),   ENTRY(key_product),
+    ENTRY(excess_row),   ENTRY(key_product),  ENTRY(without_barrier),  ENTRY(with_race),
 };
 }  // namespace emulated
 

@@ -209,3 +209,50 @@ impl Drop for Buffer {
         pool.spare.entry(self.words).or_default().push(block);
     }
 }
+
+#[cfg(all(test, feature = "emulated"))]
+mod tests {
+    use super::*;
+
+    /// One block of four threads for each row, on the device of the first span.
+    fn launched(kernel: &'static str, rows: u32, spans: &[&Buffer]) -> Result<(), DeviceError> {
+        let launch = Launch { kernel, grid: [1, rows], threads: 4 };
+        spans[0].device.launch(launch, &spans.iter().map(|&span| Argument::Span(span)).collect::<Vec<_>>())
+    }
+
+    fn device(order: Order) -> Device {
+        Device::emulated_with(order, usize::MAX)
+    }
+
+    fn reason(result: Result<(), DeviceError>) -> String {
+        result.expect_err("a kernel that is wrong").to_string()
+    }
+
+    #[test]
+    fn the_emulated_device_finds_what_kernels_do_wrong() {
+        let mut results = Vec::new();
+        for order in [Order::Ascending, Order::Descending] {
+            let device = device(order);
+            let four = device.upload(&[0; 4]).unwrap();
+            let three = device.upload(&[0; 3]).unwrap();
+            assert!(reason(launched("without_barrier", 1, &[&four])).contains("without a barrier"));
+            assert!(reason(launched("with_race", 1, &[&three])).contains("beyond the end"));
+            assert!(reason(launched("no_kernel", 1, &[&four])).contains("no kernel has this name"));
+            assert!(reason(launched("with_race", 1, &[&four, &three])).contains("takes other arguments"));
+            launched("with_race", 1, &[&four]).unwrap();
+            results.push(four.download().unwrap());
+        }
+        assert_ne!(results[0], results[1], "a race shows as a difference between both orders");
+    }
+
+    #[test]
+    fn too_many_rows_and_memory_of_another_device_are_refused() {
+        let (first, second) = (device(Order::Ascending), device(Order::Ascending));
+        let (one, other) = (first.upload(&[0; 4]).unwrap(), second.upload(&[0; 4]).unwrap());
+        let rows = MAX_ROWS + 1;
+        let refused = launched("with_race", rows as u32, &[&one]).unwrap_err();
+        assert_eq!(refused, DeviceError::TooManyRows { rows, most: MAX_ROWS });
+        let refused = launched("with_race", 1, &[&one, &other]).unwrap_err();
+        assert_eq!(refused, DeviceError::OtherRing);
+    }
+}
