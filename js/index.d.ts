@@ -68,3 +68,93 @@ export class Client implements Disposable {
   free(): void;
   [Symbol.dispose](): void;
 }
+
+/** Numbers of rows: a typed array of whole rows, one row, or a list of rows; a row by name if its columns have names. */
+export type Numbers<Flat> = Flat | readonly number[] | Record<string, number> | readonly (Flat | readonly number[] | Record<string, number>)[];
+
+/** A vector of a table, and how near it is. */
+export interface Neighbour {
+  /** Its number in the table, from 0. */
+  index: number;
+  /** The inner product or the cosine, largest first; or the square of the Euclidean distance, smallest first. */
+  score: number;
+  /** How far the score may be from that of the vectors as they were given. */
+  errorBound: number;
+}
+
+/** Vectors to look for. Integers of 8 bits are taken as they are, except with the cosine. */
+export type SearchVectors = Numbers<Float64Array | Float32Array | Int8Array>;
+
+/** A client of a table of vectors (`windlass search`): it makes queries and reads answers. Nothing is sent. */
+export class SearchClient implements Disposable {
+  /** All of the schema is checked. Without a secret key a fresh one is made. */
+  constructor(schema: Bytes, options?: SecretOptions);
+  /** How many vectors the table has. */
+  readonly vectors: number;
+  /** The numbers of a vector. */
+  readonly dimension: number;
+  readonly metric: "cosine" | "inner-product" | "euclidean";
+  /** The names of the dimensions; empty if they have none. */
+  readonly columns: string[];
+  /** log2 of the work of the best known attack on what the server sees. */
+  readonly securityBits: number;
+  /** The hash that queries and answers are checked against, in hexadecimal. */
+  readonly schemaHash: string;
+  /** The file of the secret key, encrypted if there is a passphrase. Keep it as you keep a password. */
+  secret(options?: { passphrase?: Bytes }): Uint8Array;
+  /** The file of the evaluation keys: sent once, for any number of queries. */
+  evaluationKeys(): Uint8Array;
+  /** The file of encrypted vectors. */
+  query(vectors: SearchVectors): Uint8Array;
+  /** The k nearest vectors of each that was asked for, nearest first; 10 by default. */
+  nearest(answer: Bytes, vectors: SearchVectors, k?: number): Neighbour[][];
+  /** Frees the memory of the compiled part, and wipes the secret key in it. */
+  free(): void;
+  [Symbol.dispose](): void;
+}
+
+/** The scores of a row. */
+export interface Scored {
+  /** One number, whose sign decides, or one for each class. */
+  scores: number[];
+  /** The number of the class, from 0. */
+  decision: number;
+  /** What the class is called: its name, or its number. */
+  class: string;
+  /** Whether the decision is closer than the errors, so that it may be wrong. */
+  close: boolean;
+  /** How far each score may be from that of the model in the clear. */
+  errorBound: number;
+}
+
+/** Rows of features. */
+export type FeatureRows = Numbers<Float64Array>;
+
+export interface ScoringOptions extends SecretOptions {
+  /** Accepts parameters below 128 bits of security, for tests. */
+  insecure?: boolean;
+}
+
+/** A client of a model (`windlass score`): it encrypts rows and reads scores. Nothing is sent. */
+export class ScoringClient implements Disposable {
+  /** The parameters of the schema are checked before keys are made. Without a secret key a fresh one is made. */
+  constructor(schema: Bytes, options?: ScoringOptions);
+  /** The numbers of a row. */
+  readonly features: number;
+  /** The names of the features; empty if they have none. */
+  readonly columns: string[];
+  /** log2 of the work of the best known attack on what the server sees. */
+  readonly securityBits: number;
+  /** The hash of the schema, in hexadecimal. */
+  readonly schemaHash: string;
+  /** The file of the secret key, encrypted if there is a passphrase. Keep it as you keep a password. */
+  secret(options?: { passphrase?: Bytes }): Uint8Array;
+  /** The file of the evaluation keys: sent once, for any number of rows. */
+  evaluationKeys(): Uint8Array;
+  /** The file of encrypted rows. */
+  encrypt(rows: FeatureRows): Uint8Array;
+  /** The scores of rows. Their errors depend on the secret key: do not publish them. */
+  scores(answer: Bytes): Scored[];
+  free(): void;
+  [Symbol.dispose](): void;
+}

@@ -1,6 +1,6 @@
 // Compiled by `tsc`, never run: a program that uses the package as its declarations say.
-import { Client, Context, init, LookupService, textOf, WindlassError } from "../index.js";
-import type { ErrorCode, Row, Source, Stage } from "../index.js";
+import { Client, Context, init, LookupService, ScoringClient, SearchClient, textOf, WindlassError } from "../index.js";
+import type { ErrorCode, Neighbour, Row, Scored, Source, Stage } from "../index.js";
 import * as lookup from "../lookup.js";
 import { forgetSecret, keepSecret, keptSecret } from "../storage.js";
 import { connectInWorker } from "../worker.js";
@@ -60,4 +60,18 @@ export function vectors(): BigInt64Array | BigUint64Array {
 
 export function code(error: unknown): ErrorCode | undefined {
   return error instanceof WindlassError ? error.code : undefined;
+}
+
+export function neighbours(schema: Uint8Array, answer: Uint8Array): Neighbour | undefined {
+  using client = new SearchClient(schema);
+  const sent: Uint8Array[] = [client.query(Float32Array.of(1, 2)), client.query([[1, 2], { sea: 1, land: 2 }])];
+  // @ts-expect-error vectors are numbers
+  client.query("1, 2");
+  return client.nearest(answer, Int8Array.of(1, 2), sent.length)[0]?.[0];
+}
+
+export function scores(schema: Uint8Array, answer: Uint8Array): Scored[] {
+  using client = new ScoringClient(schema, { insecure: true, passphrase: "words", secret: schema });
+  const sent: Uint8Array = client.encrypt([{ age: 3, income: 5 }, Float64Array.of(1, 2)]);
+  return sent.length > 0 ? client.scores(answer) : [];
 }

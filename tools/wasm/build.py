@@ -37,7 +37,7 @@ WASM_FEATURES = [
     "--enable-reference-types",
     "--enable-sign-ext",
 ]
-PACKAGES = {"lookup": "lookup", "all": "lookup,vectors"}
+PACKAGES = {"lookup": "lookup", "all": "lookup,search,scoring,vectors"}
 
 
 def run(*command: str | Path, **options: object) -> subprocess.CompletedProcess[str]:

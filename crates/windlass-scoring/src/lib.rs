@@ -38,15 +38,21 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod client;
 mod layout;
 mod model;
+mod schema;
+mod schema_error;
 mod scorer;
 mod setting;
 mod standardisation;
 mod training;
 
+pub use client::{Scored, ScoringClient, margin};
 pub use layout::{MOST_CLASSES, MOST_FEATURES, RowLayout};
 pub use model::{LinearModel, decision};
+pub use schema::{ScoringSchema, ScoringSetting, check_names};
+pub use schema_error::SchemaError;
 pub use scorer::Scorer;
 pub use setting::{Scoring, scoring_spec};
 pub use standardisation::Standardisation;

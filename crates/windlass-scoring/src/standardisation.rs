@@ -71,6 +71,26 @@ impl Standardisation {
         Self::new(vec![0.0; features], vec![1.0; features], bound, false)
     }
 
+    /// As [`Self::new`] for constants of which either or both may be left out: means are then 0, scales 1.
+    ///
+    /// # Errors
+    /// As [`Self::new`] and [`Self::none`]. The number of features is checked before memory is taken for as
+    /// many.
+    pub fn given(
+        features: usize,
+        means: Option<Vec<f64>>,
+        scales: Option<Vec<f64>>,
+        bound: f64,
+        clips: bool,
+    ) -> Result<Self> {
+        let none = Self::none(features, bound)?;
+        let (means, scales) = (means.unwrap_or(none.means), scales.unwrap_or(none.scales));
+        if means.len() != features {
+            return Err(Error::ShapeMismatch { what: "means", expected: features, got: means.len() });
+        }
+        Self::new(means, scales, bound, clips)
+    }
+
     /// The number of features.
     pub fn features(&self) -> usize {
         self.means.len()

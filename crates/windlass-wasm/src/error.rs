@@ -68,10 +68,11 @@ pub fn refuse_lookup(error: windlass_retrieval::Error) -> JsValue {
         Lookup::NotDecryptable { .. } => "NotDecryptable",
         Lookup::HiddenKeys | Lookup::PlainKeys => "HiddenKeysError",
         Lookup::OtherTable { .. } | Lookup::OtherQuery | Lookup::OtherBlindKeys => "OtherContext",
-        Lookup::Mismatch { .. } => "ShapeError",
+        Lookup::Mismatch { .. } | Lookup::Ragged { .. } | Lookup::WrongDimension { .. } | Lookup::Empty => "ShapeError",
+        Lookup::NotFinite { .. } | Lookup::ZeroVector { .. } | Lookup::TooFar { .. } => "ValueRangeError",
         Lookup::OutOfMemory { .. } => "OutOfMemory",
         Lookup::BadSchema { .. } | Lookup::BadRow | Lookup::BadPoints { .. } => "FileError",
-        Lookup::LongKey { .. } | Lookup::WrongQuery { .. } => "ParameterError",
+        Lookup::LongKey { .. } | Lookup::WrongQuery { .. } | Lookup::ScoresTooLarge { .. } => "ParameterError",
         _ => "WindlassError",
     };
     raise(code, &error.to_string())

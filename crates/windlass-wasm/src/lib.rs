@@ -2,7 +2,7 @@
 //! for browsers and Node.
 //!
 //! It converts: typed arrays into slots and back, bytes into keys and ciphertexts, errors into
-//! JavaScript's. What is computed is computed by the crates `windlass` and `windlass-retrieval`.
+//! JavaScript's. What is computed is computed by the crates `windlass`, `windlass-retrieval` and `windlass-scoring`.
 #![deny(unsafe_code)]
 
 mod error;
@@ -10,6 +10,12 @@ mod error;
 mod hidden;
 #[cfg(feature = "lookup")]
 mod lookup;
+#[cfg(any(feature = "vectors", feature = "scoring"))]
+mod parameters;
+#[cfg(feature = "scoring")]
+mod scoring;
+#[cfg(feature = "search")]
+mod search;
 mod secret;
 #[cfg(feature = "vectors")]
 mod vectors;

@@ -4,6 +4,7 @@
 mod args;
 mod features;
 mod model_file;
+mod reason;
 mod schema;
 mod steps;
 mod whole;

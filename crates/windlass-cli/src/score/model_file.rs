@@ -6,8 +6,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use windlass::wire::from_json;
-use windlass_scoring::{LinearModel, Standardisation};
+use windlass_scoring::{LinearModel, Standardisation, check_names};
 
+use super::reason::reason;
 use crate::error::{CliError, Result};
 use crate::table::{Cells, read_text, without_mark};
 
@@ -128,13 +129,14 @@ impl Model {
         };
         let bound = json.bound.unwrap_or(Standardisation::BOUND);
         let (means, scales) = (json.means, json.scales);
-        let standardisation = standardisation(features, means, scales, bound, false);
+        let standardisation = Standardisation::given(features, means, scales, bound, false);
         let biases = json.bias.unwrap_or_else(|| vec![0.0; weights.len()]);
         let linear = standardisation.and_then(|made| LinearModel::new(made, weights, biases));
         let linear = linear.map_err(|error| not_a_model(error.to_string()))?;
         let model = Self { linear, columns: json.features, classes: json.classes };
         let (features, classes) = (model.linear.features(), model.linear.classes());
-        check_names(features, classes, model.columns.as_deref(), model.classes.as_deref()).map_err(not_a_model)?;
+        check_names(features, classes, model.columns.as_deref(), model.classes.as_deref())
+            .map_err(|error| not_a_model(reason(error)))?;
         Ok(model)
     }
 
@@ -157,43 +159,4 @@ impl Model {
         let columns = columns.iter().map(|&column| cells.columns()[column].clone()).collect();
         Ok(Self { linear, columns: Some(columns), classes: None })
     }
-}
-
-/// Constants of which either or both may be left out.
-pub fn standardisation(
-    features: usize,
-    means: Option<Vec<f64>>,
-    scales: Option<Vec<f64>>,
-    bound: f64,
-    clips: bool,
-) -> windlass::Result<Standardisation> {
-    // Checks the number of features before memory is taken for as many.
-    let none = Standardisation::none(features, bound)?;
-    let means = means.unwrap_or_else(|| none.means().to_vec());
-    let scales = scales.unwrap_or_else(|| none.scales().to_vec());
-    if means.len() != features {
-        return Err(windlass::Error::ShapeMismatch { what: "means", expected: features, got: means.len() });
-    }
-    Standardisation::new(means, scales, bound, clips)
-}
-
-/// Names, where there are any, must be as many as what they name, and different.
-pub fn check_names(
-    features: usize,
-    classes: usize,
-    columns: Option<&[String]>,
-    names: Option<&[String]>,
-) -> std::result::Result<(), String> {
-    let wanted = [("features", features, columns), ("classes", classes.max(2), names)];
-    for (what, count, names) in wanted {
-        let Some(names) = names else { continue };
-        if names.len() != count {
-            return Err(format!("it names {} {what}, but has {count}", names.len()));
-        }
-        let distinct: std::collections::HashSet<&String> = names.iter().collect();
-        if distinct.len() != count {
-            return Err(format!("two of its {what} have the same name"));
-        }
-    }
-    Ok(())
 }

@@ -8,12 +8,14 @@ use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
 use windlass::wire::{Access, CiphertextList, EncryptedRowsV1, EncryptedScoresV1, Passphrase, Stored, write_new};
-use windlass_scoring::{Scorer, decision};
+use windlass_scoring::{Scored, Scorer, ScoringClient, ScoringSchema, ScoringSetting};
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, SchemaArgs};
 use super::features::Features;
 use super::model_file::Model;
-use super::schema::{Schema, Setting};
+use super::schema::{
+    check_hash, check_model, of_file, of_model, open as open_schema, security_bits, vouched, write_schema,
+};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::{KeyFile, SecretFile, write_secret};
@@ -34,8 +36,8 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
-    let setting = stages.run("setup", "building transforms", || Setting::of(&model))?;
-    let bytes = Schema::of(&model, &setting).write(&args.out)?;
+    let setting = stages.run("setup", "building transforms", || ScoringSetting::of(&model.linear))?;
+    let bytes = write_schema(&of_model(&model, &setting)?, &args.out)?;
     let mut report = Report::default();
     describe_shape(&mut report, &setting);
     report.made("schema.json", &args.out, bytes);
@@ -44,14 +46,14 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
 }
 
 /// What both sides agree on.
-pub fn describe_shape(report: &mut Report, setting: &Setting) {
+pub fn describe_shape(report: &mut Report, setting: &ScoringSetting) {
     let (layout, scoring) = (setting.scoring.layout(), &setting.scoring);
     let params = setting.context.ckks().rlwe().params();
     report.line(format!(
         "CKKS, n = {}, log2 QP = {:.0}, {:.1} bits of security",
         params.n(),
         params.log2_qp(),
-        setting.security_bits(),
+        security_bits(setting),
     ));
     report.line(match layout.parts() {
         1 => format!("{} features, {} in a ciphertext of rows", layout.features(), layout.rows()),
@@ -59,7 +61,7 @@ pub fn describe_shape(report: &mut Report, setting: &Setting) {
     });
     let keys = scoring.key_request().galois.len();
     report.line(format!("{} scores for each row, with {keys} keys", layout.classes()));
-    report.field("security_bits", setting.security_bits());
+    report.field("security_bits", security_bits(setting));
     report.field("features", layout.features());
     report.field("scores", layout.classes());
     report.field("rows_in_a_ciphertext", layout.rows());
@@ -70,13 +72,13 @@ pub fn describe_shape(report: &mut Report, setting: &Setting) {
 /// `windlass score keygen`.
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
-    let (_, setting) = stages.run("setup", "building transforms", || Schema::vouched(&args.source, quiet))?;
+    let (_, setting) = stages.run("setup", "building transforms", || vouched(&args.source, quiet))?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let files = stages.run("keygen", "making keys", || make_keys(&setting, &outputs, passphrase.as_ref()))?;
     outputs.keep()?;
     let mut report = Report::default();
-    let bits = setting.security_bits();
+    let bits = security_bits(&setting);
     report.line(format!(
         "keys for scores of {} features ({bits:.1} bits of security)",
         setting.scoring.layout().features()
@@ -88,14 +90,14 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 }
 
 /// What the keys take together, and the largest file as it is written.
-pub fn check_keys(setting: &Setting) -> Result<()> {
+pub fn check_keys(setting: &ScoringSetting) -> Result<()> {
     let sizes = setting.context.ckks().rlwe().params().key_sizes();
     let count = setting.scoring.key_request().galois.len() as u64;
     memory::check("the keys", count * (sizes.switching_key_memory + sizes.switching_key_disk))
 }
 
 fn make_keys(
-    setting: &Setting,
+    setting: &ScoringSetting,
     outputs: &Outputs,
     passphrase: Option<&Passphrase>,
 ) -> Result<Vec<(&'static str, u64)>> {
@@ -113,20 +115,18 @@ fn make_keys(
 pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
-    let (schema, setting) = stages.run("setup", "building transforms", || Schema::vouched(&args.source, quiet))?;
-    let rows = stages.run("table", "reading the table", || {
-        Features::read(&args.rows.table, &args.rows.columns, schema.columns.as_deref())
-    })?;
+    let (schema, setting) = stages.run("setup", "building transforms", || vouched(&args.source, quiet))?;
+    let rows = stages
+        .run("table", "reading the table", || Features::read(&args.rows.table, &args.rows.columns, schema.columns()))?;
     rows.check(setting.scoring.standardisation())?;
     let key = args.with.file(setting.context.files())?;
-    let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, &key))?;
-    let ciphertexts = list.len();
-    let message = EncryptedRowsV1 { schema: schema.hash(), list };
+    let message = stages.run("encrypt", "encrypting rows", || encrypt_rows(&schema, &setting, &rows, &key))?;
+    let ciphertexts = message.list.len();
     let bytes =
         stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &message))?;
     let mut report = Report::default();
     report.line(format!("{} rows are encrypted in {ciphertexts} ciphertexts", rows.rows.len()));
-    report.field("security_bits", setting.security_bits());
+    report.field("security_bits", security_bits(&setting));
     report.field("rows", rows.rows.len());
     report.field("ciphertexts", ciphertexts);
     report.made("encrypted rows", &args.out, bytes);
@@ -134,30 +134,33 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn encrypt_rows(setting: &Setting, rows: &Features, key: &KeyFile<'_>) -> Result<List> {
+fn encrypt_rows(
+    schema: &ScoringSchema,
+    setting: &ScoringSetting,
+    rows: &Features,
+    key: &KeyFile<'_>,
+) -> Result<EncryptedRowsV1> {
     check_rows(setting, rows.rows.len())?;
     let (context, files, scoring) = (&setting.context, setting.context.files(), &setting.scoring);
     let mut rng = os_rng().map_err(windlass::Error::from)?;
-    Ok(match key {
+    match key {
         KeyFile::Secret(file) => {
-            let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor()?;
-            let top = context.ckks().top_level();
-            scoring.encrypt(&rows.rows, |slots, bound| {
-                Ok(Stored::new(decryptor.encrypt(&complex(slots), bound, top, &mut rng)?.0))
-            })?
+            let client = ScoringClient::new(schema.clone(), setting.clone(), file.key(files)?);
+            client.encrypt(&rows.rows, &mut rng).map_err(|error| of_file(rows.path(), error))
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;
             let encryptor = Encryptor::new(context.ckks(), Arc::new(public))?;
-            scoring.encrypt(&rows.rows, |slots, bound| {
+            let list = scoring.encrypt(&rows.rows, |slots, bound| {
                 Ok(Stored::new(encryptor.encrypt_bounded(&complex(slots), bound, &mut rng)?))
-            })?
+            })?;
+            Ok(EncryptedRowsV1 { schema: schema.hash(), list })
         }
-    })
+    }
 }
 
 /// What encrypted rows and scores take together is known before any is made.
-pub fn check_rows(setting: &Setting, rows: usize) -> Result<()> {
+pub fn check_rows(setting: &ScoringSetting, rows: usize) -> Result<()> {
     let each = setting.context.ckks().rlwe().params().key_sizes().ciphertext_memory;
     let ciphertexts = 2 * setting.scoring.layout().ciphertexts(rows) as u64;
     memory::check("the encrypted rows", ciphertexts.saturating_mul(each))
@@ -168,12 +171,12 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
-    let (schema, setting) = stages.run("setup", "building transforms", || Schema::open(&args.schema))?;
-    schema.check_model(&args.schema, &setting, &model, &args.model.weights)?;
+    let (schema, setting) = stages.run("setup", "building transforms", || open_schema(&args.schema))?;
+    check_model(&schema, &args.schema, &setting, &model, &args.model.weights)?;
     let (rows, server) = stages.run("load", "reading keys and rows", || -> Result<_> {
         let files = setting.context.files();
         let (EncryptedRowsV1 { schema: found, list: rows }, key): (_, _) = read(&args.input, files)?;
-        schema.check(&args.input, &found)?;
+        check_hash(&schema, &args.input, &found)?;
         let keys: EvaluationKeys = read_for(&args.evaluation_keys, files, (key, &args.input))?;
         Ok((rows, setting.context.server_from_keys(Arc::new(keys), Vec::new())?))
     })?;
@@ -216,25 +219,8 @@ pub fn lowest_precision(scores: &List) -> f64 {
     scores.ciphertexts().map(Ciphertext::precision_bits).fold(f64::INFINITY, f64::min)
 }
 
-/// How far a score may be off.
-pub fn largest_error(setting: &Setting, scores: &List) -> f64 {
-    scores.ciphertexts().map(Ciphertext::error_bound).fold(0.0, f64::max) * setting.scoring.unit()
-}
-
-/// By how much a decision is clear.
-pub fn margin(scores: &[f64]) -> f64 {
-    let best = decision(scores);
-    match scores {
-        [score] => score.abs(),
-        _ => {
-            let others = scores.iter().enumerate().filter(|(class, _)| *class != best);
-            others.map(|(_, score)| scores[best] - score).fold(f64::INFINITY, f64::min)
-        }
-    }
-}
-
 /// What the prepared weights take is known before they are made.
-pub fn memory_of_weights(setting: &Setting) -> Result<()> {
+pub fn memory_of_weights(setting: &ScoringSetting) -> Result<()> {
     let (scoring, ring) = (&setting.scoring, setting.context.ckks().rlwe().params());
     // Words for each prime of Q and P, and the slots that they are made from.
     let primes = ring.q_primes().len() + ring.special_primes().len();
@@ -265,13 +251,14 @@ fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliErr
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let _claimed = args.out.as_deref().map(claim).transpose()?;
     let mut stages = Stages::new(quiet);
-    let (schema, setting) = stages.run("setup", "building transforms", || Schema::open(&args.schema))?;
+    let (schema, setting) = stages.run("setup", "building transforms", || open_schema(&args.schema))?;
     let secret = args.with.open(setting.context.files())?;
-    let (scores, error) = stages.run("decrypt", "decrypting", || open((&schema, &setting), &secret, &args.input))?;
-    let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
+    let scored = stages.run("decrypt", "decrypting", || open((&schema, &setting), &secret, &args.input))?;
+    let (close, error) = (scored.close(), scored.error_bound);
+    let decisions: Vec<String> = scored.decisions().into_iter().map(|class| schema.class_name(class)).collect();
+    let scores = scored.scores;
     let mut report = Report::default();
     report.field("rows", scores.len());
-    let close: Vec<bool> = scores.iter().map(|row| is_close(row, error)).collect();
     let table = as_csv(&schema, &scores, &decisions, &close)?;
     match &args.out {
         Some(out) => {
@@ -290,12 +277,6 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// Whether the decision of a row is within the errors: one score decides by its sign, of several two
-/// are compared.
-fn is_close(scores: &[f64], error: f64) -> bool {
-    margin(scores) <= scores.len().min(2) as f64 * error
-}
-
 /// Says how far scores may be off, and of how many rows the decision is within that.
 fn describe_error(report: &mut Report, close: &[bool], error: f64) {
     let count = close.iter().filter(|close| **close).count();
@@ -310,29 +291,23 @@ fn describe_error(report: &mut Report, close: &[bool], error: f64) {
 }
 
 /// The scores, and how far each may be off.
-fn open((schema, setting): (&Schema, &Setting), file: &SecretFile<'_>, input: &Path) -> Result<(Vec<Vec<f64>>, f64)> {
+fn open((schema, setting): (&ScoringSchema, &ScoringSetting), file: &SecretFile<'_>, input: &Path) -> Result<Scored> {
     let files = setting.context.files();
     let secret = file.key(files)?;
-    let EncryptedScoresV1 { schema: found, list } = read_for(input, files, (secret.key_id(), file.path()))?;
-    schema.check(input, &found)?;
-    let client = setting.context.client_from_key(Arc::new(secret))?;
-    Ok((setting.scoring.decrypt(&list, |ct| client.decrypt(ct))?, largest_error(setting, &list)))
-}
-
-/// What a class is called.
-fn name(schema: &Schema, class: usize) -> String {
-    schema.classes.as_ref().map_or_else(|| class.to_string(), |names| names[class].clone())
+    let scores: EncryptedScoresV1 = read_for(input, files, (secret.key_id(), file.path()))?;
+    let client = ScoringClient::new(schema.clone(), setting.clone(), secret);
+    client.decrypt(&scores).map_err(|error| of_file(input, error))
 }
 
 /// One line for each row: its number from 1, its scores, what they say, and whether the errors may
 /// have decided that.
-fn as_csv(schema: &Schema, scores: &[Vec<f64>], decisions: &[String], close: &[bool]) -> Result<String> {
+fn as_csv(schema: &ScoringSchema, scores: &[Vec<f64>], decisions: &[String], close: &[bool]) -> Result<String> {
     let unwritten = |error: csv::Error| CliError::Usage(format!("the scores cannot be written as CSV: {error}"));
     let classes = scores.first().map_or(0, Vec::len);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let heads = match classes {
         1 => vec!["score".to_owned()],
-        _ => (0..classes).map(|class| format!("score of {}", name(schema, class))).collect(),
+        _ => (0..classes).map(|class| format!("score of {}", schema.class_name(class))).collect(),
     };
     let header = std::iter::once("row".to_owned()).chain(heads).chain(["class", "close"].map(str::to_owned));
     writer.write_record(header).map_err(unwritten)?;

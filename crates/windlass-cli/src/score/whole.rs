@@ -4,16 +4,12 @@ use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
 use windlass::schemes::ckks::{Ciphertext, complex};
 use windlass::wire::{CiphertextList, Stored};
-use windlass_scoring::{LinearModel, Scorer, TrainSpec, decision};
+use windlass_scoring::{LinearModel, Scorer, ScoringSetting, TrainSpec, decision, margin};
 
 use super::args::ScoreArgs;
 use super::features::Features;
 use super::model_file::Model;
-use super::schema::Setting;
-use super::steps::{
-    check_keys, check_rows, describe_precision, describe_shape, largest_error, lowest_precision, margin,
-    memory_of_weights,
-};
+use super::steps::{check_keys, check_rows, describe_precision, describe_shape, lowest_precision, memory_of_weights};
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::Report;
@@ -41,9 +37,7 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
     let Task { rows, model, .. } = &task;
     rows.check(model.standardisation())?;
     let plain = rows.rows.par_iter().map(|row| model.scores(row)).collect::<windlass::Result<Vec<_>>>()?;
-    let setting = stages.run("context", "building transforms", || {
-        Setting::of(&Model { linear: model.clone(), columns: None, classes: None })
-    })?;
+    let setting = stages.run("context", "building transforms", || ScoringSetting::of(model))?;
     check_keys(&setting)?;
     check_rows(&setting, rows.rows.len())?;
     memory_of_weights(&setting)?;
@@ -71,7 +65,7 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
         ("rows, in memory", bytes(&encrypted)),
         ("scores, in memory", bytes(&scores)),
     ]);
-    let error = largest_error(&setting, &scores);
+    let error = setting.error_bound(&scores);
     compare(&mut report, &task, &plain, &found, error)?;
     report.seconds(stages.seconds());
     Ok(report)
@@ -169,7 +163,7 @@ fn held_out(every: usize, row: usize) -> bool {
 
 fn describe(
     report: &mut Report,
-    setting: &Setting,
+    setting: &ScoringSetting,
     rows: &CiphertextList<Ciphertext>,
     scores: &CiphertextList<Ciphertext>,
 ) {

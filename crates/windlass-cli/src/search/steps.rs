@@ -48,11 +48,14 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let files = stages.run("keygen", "making keys", || -> Result<_> {
         let mut rng = os_rng().map_err(windlass::Error::from)?;
-        let client = SearchClient::generate(&opened.shape, &mut rng)?;
+        let client = SearchClient::generate(opened.schema.shape(), &mut rng)?;
         let keys = client.evaluation_keys(&mut rng)?;
         Ok([
-            (SECRET, write_secret(&outputs.at(SECRET), &opened.keys, client.secret_key(), passphrase.as_ref())?),
-            (EVALUATION, write(&outputs.at(EVALUATION), &opened.keys, &keys)?),
+            (
+                SECRET,
+                write_secret(&outputs.at(SECRET), opened.schema.key_files(), client.secret_key(), passphrase.as_ref())?,
+            ),
+            (EVALUATION, write(&outputs.at(EVALUATION), opened.schema.key_files(), &keys)?),
         ])
     })?;
     outputs.keep()?;
@@ -71,10 +74,14 @@ fn client(
     stages: &mut Stages,
 ) -> Result<(SearchClient, QuantisedQuery)> {
     stages.run("load", "reading key and vectors", || {
-        let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret.key(&opened.keys)?);
+        let client = SearchClient::with_secret(
+            opened.schema.shape(),
+            opened.schema.files().setting(),
+            secret.key(opened.schema.key_files())?,
+        );
         let file = VectorFile::read_queries(&args.query, &args.columns)?;
-        file.check_columns(&args.schema, opened.shape.names.as_deref())?;
-        Ok((client, quantise(&opened.shape, &file)?))
+        file.check_columns(&args.schema, opened.schema.shape().names.as_deref())?;
+        Ok((client, quantise(opened.schema.shape(), &file)?))
     })
 }
 
@@ -95,11 +102,11 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let opened = open_schema(&args.asked, &mut stages)?;
     opened.tell(quiet);
-    let secret = args.asked.with.open(&opened.keys)?;
+    let secret = args.asked.with.open(opened.schema.key_files())?;
     let (client, asked) = client(&opened, &args.asked, &secret, &mut stages)?;
     let bytes = stages.run("query", "encrypting vectors", || -> Result<_> {
         let query = client.query(&asked, &mut os_rng().map_err(windlass::Error::from)?)?;
-        write(&args.out, &opened.files, &query)
+        write(&args.out, opened.schema.files(), &query)
     })?;
     let mut report = Report::default();
     report.line(format!("{} vectors are encrypted", asked.count()));
@@ -115,7 +122,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
-    let Opened { shape, files, keys } = &opened;
+    let (shape, files, keys) = (opened.schema.shape(), opened.schema.files(), opened.schema.key_files());
     let how = HowArgs { metric: shape.metric, bits: shape.bits, bandwidth: 1.0 };
     VectorFile::refuse_options(&[&args.table.table], &args.table.columns)?;
     let (file, table, _) = open_table(&args.table, &how, &[], &mut stages)?;
@@ -126,7 +133,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
         let keys: EvaluationKeys = read_for(&args.evaluation_keys, keys, (key, &args.input))?;
         Ok((query, keys))
     })?;
-    let server = prepare(&table, shape, opened.files.setting(), &mut stages)?;
+    let server = prepare(&table, shape, opened.schema.files().setting(), &mut stages)?;
     let answer = stages.run("answer", "scoring all vectors", || server.answer(&keys, &query))?;
     let bytes = stages.run("write", "writing the answer", || write(&args.out, files, &answer))?;
     let mut report = Report::default();
@@ -159,16 +166,16 @@ pub fn prepare(
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let opened = open_schema(&args.asked, &mut stages)?;
-    let secret = args.asked.with.open(&opened.keys)?;
+    let secret = args.asked.with.open(opened.schema.key_files())?;
     let (client, asked) = client(&opened, &args.asked, &secret, &mut stages)?;
     let found = stages.run("decrypt", "decrypting scores", || -> Result<_> {
         let key = (client.secret_key().key_id(), secret.path());
-        let read = read_for(&args.input, &opened.files, key);
+        let read = read_for(&args.input, opened.schema.files(), key);
         let answer: SearchAnswer = read.map_err(|error| of_schema(&args.asked.schema, error))?;
         client.nearest(&answer, &asked, args.k.saturating_add(1)).map_err(|source| at(&args.input, source))
     })?;
     let mut report = Report::default();
-    let found = Found { nearest: &found, k: args.k, asked: &asked, shape: &opened.shape, names: None };
+    let found = Found { nearest: &found, k: args.k, asked: &asked, shape: opened.schema.shape(), names: None };
     found.describe(&mut report);
     report.seconds(stages.seconds());
     Ok(report)

@@ -48,20 +48,20 @@ fn search(
     mut stages: Stages,
     mut report: Report,
 ) -> Result<Report> {
-    let asked = quantise(&opened.shape, queries)?;
+    let asked = quantise(opened.schema.shape(), queries)?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let (client, keys) = stages.run("keygen", "client: making keys", || -> Result<_> {
-        let client = SearchClient::generate(&opened.shape, &mut rng)?;
+        let client = SearchClient::generate(opened.schema.shape(), &mut rng)?;
         let keys = client.evaluation_keys(&mut rng)?;
         Ok((client, keys))
     })?;
-    let server = prepare(table, &opened.shape, opened.files.setting(), &mut stages)?;
+    let server = prepare(table, opened.schema.shape(), opened.schema.files().setting(), &mut stages)?;
     let query = stages.run("query", "client: encrypting vectors", || client.query(&asked, &mut rng))?;
     let answer = stages.run("answer", "server: scoring all vectors", || server.answer(&keys, &query))?;
     let scores = stages.run("decrypt", "client: decrypting scores", || client.scores(&answer))?;
     // One more than are shown: it may be as near as the last of them.
     let wanted = args.k.saturating_add(1);
-    let nearest = |(number, scores): (usize, &Vec<i64>)| nearest(&opened.shape, &asked, number, scores, wanted);
+    let nearest = |(number, scores): (usize, &Vec<i64>)| nearest(opened.schema.shape(), &asked, number, scores, wanted);
     let found: Vec<Vec<Neighbour>> = scores.iter().enumerate().map(nearest).collect();
     let shown: Vec<&[Neighbour]> = found.iter().map(|list| &list[..args.k.min(list.len())]).collect();
     let recall = stages.run("check", "comparing with the clear", || {
@@ -71,7 +71,7 @@ fn search(
     report.line("");
     report.line("all scores are those of the same integers in the clear");
     report.line(format!("recall@{} against double precision in the clear: {recall:.4}", args.k));
-    let found = Found { nearest: &found, k: args.k, asked: &asked, shape: &opened.shape, names: Some(file) };
+    let found = Found { nearest: &found, k: args.k, asked: &asked, shape: opened.schema.shape(), names: Some(file) };
     found.describe(&mut report);
     report.field("verified", true);
     report.field("recall", recall);

@@ -283,7 +283,7 @@ impl SearchShape {
     /// Sizes.
     pub fn sizes(&self, setting: &Setting) -> SearchSizes {
         let params = setting.context().params();
-        let bits = |count: usize, bits: u32| (count * bits as usize).div_ceil(8) as u64;
+        let bits = |count: usize, bits: u32| (count as u64 * u64::from(bits)).div_ceil(8);
         let (rows, columns) = (self.layout.all_rows() as u64, self.columns() as u64);
         let seconds = columns * bits(N, answer_bits(self.message_bits));
         SearchSizes {
@@ -292,6 +292,17 @@ impl SearchShape {
             answer: seconds + bits(self.vectors, first_bits(self.message_bits)),
             prepared: rows * columns.next_multiple_of(2) * (PRIMES * N * 4) as u64,
         }
+    }
+
+    /// Bytes of memory that a client needs for so many queries and their answers, about: the encrypted
+    /// vectors, both halves of each ciphertext of the answer in words of 64 bits, and the scores with
+    /// their order.
+    pub fn client_memory(&self, queries: usize) -> u64 {
+        const WORD: u64 = 8;
+        let query = (self.layout.ciphertexts * 2 * PRIMES * N) as u64 * WORD;
+        let answer = (self.columns() as u64).saturating_mul(2 * N as u64 * WORD);
+        let scores = (self.vectors as u64).saturating_mul(2 * WORD);
+        query.saturating_add(answer).saturating_add(scores).saturating_mul(queries as u64)
     }
 
     /// A hash of everything in it: what files are checked against.

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use wasm_bindgen::prelude::*;
-use windlass::rlwe::{Context as RlweContext, RlweParams, SecretDistribution};
+use windlass::rlwe::{Context as RlweContext, RlweParams};
 use windlass::schemes::ckks::{CkksContext, CkksSpec};
 use windlass::wire::{ApproximateContext, WireContext};
-use windlass::{ParamSpec, Params, Scheme, check_memory};
+use windlass::{ParamSpec, Params, Scheme};
 
 use crate::Result;
 use crate::error::{raise, refuse};
+use crate::parameters;
 
 /// The parameters of a scheme, checked, before anything is made of them.
 enum Parameters {
@@ -29,12 +30,6 @@ pub enum Kind {
 pub struct Context {
     kind: Kind,
 }
-
-/// Bits of security that parameters have unless their user accepts fewer.
-const SECURE_BITS: f64 = 128.0;
-
-/// A client holds no more memory at once than this many switching keys take.
-const PIECES: u64 = 3;
 
 impl Parameters {
     fn read(text: &str) -> Result<Self> {
@@ -63,23 +58,6 @@ impl Parameters {
         }
     }
 
-    /// Refuses what is not secure, unless that is accepted, and what memory does not hold.
-    fn check(&self, insecure: bool) -> Result<()> {
-        let security = self.rlwe().security();
-        if !insecure && matches!(self.rlwe().secret(), SecretDistribution::Sparse { .. }) {
-            return Err(of_sparse_secret());
-        }
-        if !insecure && security.bits < SECURE_BITS {
-            let message = format!(
-                "these parameters have {:.1} bits of security, fewer than {SECURE_BITS}: ask for others, or accept them with insecure: true if they are for tests",
-                security.bits
-            );
-            return Err(raise("InsecureParameters", &message));
-        }
-        let key = self.rlwe().key_sizes().switching_key_memory;
-        check_memory("a context of these parameters", key.saturating_mul(PIECES)).map_err(refuse)
-    }
-
     fn context(self) -> windlass::Result<Kind> {
         match self {
             Self::Exact(params) => {
@@ -100,13 +78,6 @@ fn of_refresh() -> JsValue {
     )
 }
 
-fn of_sparse_secret() -> JsValue {
-    raise(
-        "InsecureParameters",
-        "these parameters have a sparse secret, and this package has no table of its hardness: choose parameters with a ternary secret, or accept them with insecure: true if you know their security from elsewhere",
-    )
-}
-
 /// p and r of a modulus p^r below 2^45.
 fn prime_power(modulus: u64) -> Option<(u64, u32)> {
     if !(2..1 << 45).contains(&modulus) {
@@ -119,7 +90,7 @@ fn prime_power(modulus: u64) -> Option<(u64, u32)> {
 
 impl Context {
     fn of(parameters: Parameters, insecure: bool) -> Result<Self> {
-        parameters.check(insecure)?;
+        parameters::check(parameters.rlwe(), insecure)?;
         Ok(Self { kind: parameters.context().map_err(refuse)? })
     }
 

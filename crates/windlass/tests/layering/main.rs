@@ -69,7 +69,7 @@ const LAYERS: [(&str, &[&str]); 20] = [
     ),
     ("windlass-py", &["windlass", "windlass_features", "windlass_parties", "windlass_retrieval"]),
     ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
-    ("windlass-wasm", &["windlass", "windlass_retrieval"]),
+    ("windlass-wasm", &["windlass", "windlass_retrieval", "windlass_scoring"]),
     // As any researcher would.
     ("windlass-papers", &["windlass"]),
     (
