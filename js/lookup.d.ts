@@ -102,6 +102,8 @@ export class TableClient implements Disposable {
   secret(options?: { passphrase?: Bytes }): Uint8Array;
   /** The file of the evaluation keys: sent once, for any number of queries. */
   evaluationKeys(): Uint8Array;
+  /** Refuses evaluation keys that are damaged, of other parameters, or of another secret key. */
+  checkEvaluationKeys(keys: Bytes): void;
   /** A query for rows. It does not reveal which. */
   query(wanted: Wanted | HiddenKeys): Uint8Array;
   /** The rows in the answer to a query for the same rows; null for a row that is not there. */
@@ -122,7 +124,21 @@ export class TableClient implements Disposable {
 /** What a service is waited for, or the compiled part: "keys" takes the longest. */
 export type Stage = "load" | "schema" | "keys" | "upload" | "ask";
 
+/** All keys of a client, and the hash of the schema that they were made for. */
+export interface Keys {
+  /** The file of the secret key, encrypted if there is a passphrase. */
+  secret: Uint8Array;
+  /** The file of the evaluation keys. */
+  evaluationKeys: Uint8Array;
+  schemaHash: string;
+}
+
 export interface ConnectOptions extends SecretOptions {
+  /**
+   * Keys of an earlier visit, instead of `secret`: none are made then. If the table has another schema since, the
+   * error has the code `TableReplaced`.
+   */
+  kept?: Keys;
   /** The token from the owner of the service. It is sent over https, or to this machine. */
   token?: string;
   /** The hash that the schema must have: 64 hexadecimal digits. */
@@ -169,6 +185,8 @@ export class LookupService implements Disposable {
   records(wanted: Wanted, options?: AskOptions): Promise<(Row | null)[]>;
   /** The file of the secret key, encrypted if there is a passphrase. */
   secret(options?: { passphrase?: Bytes }): Uint8Array;
+  /** All keys, for `kept` of a later `connect`. */
+  keys(options?: { passphrase?: Bytes }): Keys;
   /** Fetches the present schema. Returns whether the table has another layout: then keys are made for it. */
   refresh(options?: RefreshOptions): Promise<boolean>;
   /** Frees the client once the asks under way have ended. */

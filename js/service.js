@@ -1,5 +1,5 @@
 // Lookups over HTTP: a client of `windlass serve`, by fetch.
-import { keysOf, rowsOf } from "./bytes.js";
+import { bytesOf, keysOf, rowsOf } from "./bytes.js";
 import { freed, WindlassError } from "./errors.js";
 
 /** Longest schema, or problem, that is read. */
@@ -74,11 +74,16 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
       checkToken(token, service.#url);
       checkPatience(retries, timeout);
       const pin = pinOf(schemaHash);
+      const { kept } = options;
+      if (kept !== undefined && secret !== undefined) {
+        throw new WindlassError("ParameterError", "kept holds a secret key: give kept or secret");
+      }
       tell("schema");
-      const table = new TableClient(await service.#fetchSchema(signal), { secret, passphrase });
+      const schema = await service.#fetchSchema(signal);
+      const table = kept === undefined ? new TableClient(schema, { secret, passphrase }) : service.#again(schema, kept, passphrase);
       service.#checkHash(table, pin);
       service.#pin = pin;
-      service.#setup = service.#prepare(table);
+      service.#setup = service.#prepare(table, kept);
       return service;
     }
 
@@ -111,6 +116,12 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
     /** The file of the secret key, encrypted if there is a passphrase. */
     secret(options) {
       return this.client.secret(options);
+    }
+
+    /** All keys, for `kept` of a later `connect`. */
+    keys(options) {
+      const { table, keys } = this.#present();
+      return { secret: table.secret(options), evaluationKeys: keys.slice(), schemaHash: table.schemaHash };
     }
 
     /**
@@ -164,10 +175,32 @@ export function services({ TableClient, HiddenKeys, sha256 }) {
       }
     }
 
-    #prepare(table) {
-      this.#options.tell("keys");
+    /** A client with kept keys, if the table still has the schema that they were made for. */
+    #again(schema, { secret, schemaHash }, passphrase) {
+      const file = bytesOf(secret, "a kept secret key");
+      let table;
       try {
-        const keys = table.evaluationKeys();
+        table = new TableClient(schema, { secret: file, passphrase });
+      } catch (error) {
+        throw error.code === "OtherContext" ? this.#otherSince(error) : error;
+      }
+      if (table.schemaHash === schemaHash) return table;
+      table.free();
+      throw this.#otherSince();
+    }
+
+    #otherSince(cause) {
+      const message = `the table of ${this.#url} was replaced since these keys were made: connect without them, which makes new ones`;
+      return new WindlassError("TableReplaced", message, { cause });
+    }
+
+    /** The table with its evaluation keys: those that are given, or fresh ones. */
+    #prepare(table, kept) {
+      if (kept === undefined) this.#options.tell("keys");
+      try {
+        const given = kept === undefined ? undefined : bytesOf(kept.evaluationKeys, "kept evaluation keys");
+        if (given !== undefined) table.checkEvaluationKeys(given);
+        const keys = given ?? table.evaluationKeys();
         return new Setup(table, keys, sha256(keys));
       } catch (error) {
         table.free();

@@ -1,4 +1,4 @@
-// Secret keys in IndexedDB, where pages of one origin find them again.
+// Keys in IndexedDB, where pages of one origin find them again.
 import { bytesOf } from "./bytes.js";
 import { WindlassError } from "./errors.js";
 
@@ -68,4 +68,33 @@ export function keptSecret(name) {
 /** Removes what is kept under a name. */
 export async function forgetSecret(name) {
   await inStore("readwrite", "remove the key", (store) => store.delete(name));
+}
+
+/** Where the keys of a service stand: no name of a secret is a list. */
+function placeOf(name) {
+  return ["keys", String(name)];
+}
+
+/** Keeps all keys of a service under a name, instead of what was kept under it. */
+export async function keepKeys(name, { secret, evaluationKeys, schemaHash }) {
+  const kept = {
+    secret: bytesOf(secret, "a secret key").slice(),
+    evaluationKeys: bytesOf(evaluationKeys, "evaluation keys").slice(),
+    schemaHash: String(schemaHash),
+  };
+  try {
+    await inStore("readwrite", "store the keys", (store) => store.put(kept, placeOf(name)));
+  } finally {
+    kept.secret.fill(0);
+  }
+}
+
+/** The keys that are kept under a name, or undefined. */
+export function keptKeys(name) {
+  return inStore("readonly", "read the keys", (store) => store.get(placeOf(name)));
+}
+
+/** Removes the keys that are kept under a name. */
+export async function forgetKeys(name) {
+  await inStore("readwrite", "remove the keys", (store) => store.delete(placeOf(name)));
 }

@@ -127,6 +127,11 @@ export function tables(gate, wasm) {
       return this.#own.call((own) => own.evaluationKeys());
     }
 
+    checkEvaluationKeys(keys) {
+      const bytes = bytesOf(keys, "evaluation keys");
+      this.#own.call((own) => own.checkEvaluationKeys(bytes));
+    }
+
     query(wanted) {
       if (wanted instanceof HiddenKeys) return this.#own.call((own) => own.queryHidden(wanted.own.object));
       if (this.keyed) {

@@ -14,6 +14,7 @@ const methods = {
   ask: (wanted, options) => service.ask(wanted, options),
   records: (wanted, options) => service.records(wanted, options),
   secret: (options) => service.secret(options),
+  keys: (options) => service.keys(options),
   async refresh(options) {
     const other = await service.refresh(options);
     tellFacts();
@@ -34,6 +35,9 @@ function wipe(given) {
   if (buffer instanceof ArrayBuffer) new Uint8Array(buffer).fill(0);
 }
 
+/** What of a result moves to the page. */
+const MOVED = { secret: (file) => [file.buffer], keys: ({ secret }) => [secret.buffer] };
+
 /** Where each method takes options, and a signal with them. */
 const PLACES = { connect: 1, ask: 1, records: 1, refresh: 0 };
 
@@ -45,13 +49,13 @@ addEventListener("message", async ({ data: { id, method, given, abort } }) => {
   try {
     const value = await methods[method](...words);
     // The file of a secret moves to the page: no copy stays here.
-    postMessage({ id, value }, method === "secret" ? [value.buffer] : []);
+    postMessage({ id, value }, MOVED[method]?.(value) ?? []);
   } catch (error) {
     const { name, message, code, status, problem, fix } = error;
     const data = error instanceof WindlassError ? { code, status, problem, fix } : {};
     postMessage({ id, error: { name, message, ...data } });
   } finally {
-    for (const word of words) [word?.secret, word?.passphrase].forEach(wipe);
+    for (const word of words) [word?.secret, word?.kept?.secret, word?.passphrase].forEach(wipe);
     stops.delete(id);
   }
 });

@@ -1,4 +1,4 @@
-import type { AskOptions, Bytes, ConnectOptions, Row, RefreshOptions, Wanted } from "./lookup.js";
+import type { AskOptions, Bytes, ConnectOptions, Keys, Row, RefreshOptions, Wanted } from "./lookup.js";
 
 /** A service in a worker. Its page is not held up while keys are made. */
 export interface WorkerService extends Disposable {
@@ -14,6 +14,8 @@ export interface WorkerService extends Disposable {
   ask(wanted: Wanted, options?: AskOptions): Promise<(Uint8Array | null)[]>;
   records(wanted: Wanted, options?: AskOptions): Promise<(Row | null)[]>;
   secret(options?: { passphrase?: Bytes }): Promise<Uint8Array>;
+  /** All keys, for `kept` of a later connection. */
+  keys(options?: { passphrase?: Bytes }): Promise<Keys>;
   refresh(options?: RefreshOptions): Promise<boolean>;
   /** Ends the worker, and with it its memory. Calls under way are refused, and so are later ones. */
   free(): void;

@@ -71,6 +71,10 @@ class WorkerService {
     return this.#call("secret", [options]);
   }
 
+  keys(options = {}) {
+    return this.#call("keys", [options]);
+  }
+
   refresh({ signal, ...options } = {}) {
     return this.#call("refresh", [options], signal);
   }

@@ -189,6 +189,35 @@ test("a replaced table is refused, and refresh takes it up", async () => {
   await replaced.stop();
 });
 
+test("kept keys are used again: none are made or uploaded", async () => {
+  const first = await LookupService.connect(service.url);
+  await first.ask("user-1");
+  const passphrase = "two or three words";
+  const kept = first.keys({ passphrase });
+  first.free();
+  const stages = [];
+  const again = await LookupService.connect(service.url, { kept, passphrase, onProgress: (stage) => stages.push(stage) });
+  assert.equal((await again.records("user-8"))[0].square, "64");
+  assert.deepEqual([again.uploads, stages], [0, ["schema", "ask"]]);
+  assert.deepEqual(Buffer.compare(again.keys().evaluationKeys, kept.evaluationKeys), 0);
+
+  const connect = (given, options = { passphrase }) => LookupService.connect(service.url, { kept: given, ...options });
+  await assert.rejects(connect(kept, {}), refusal("PassphraseNeeded"));
+  await assert.rejects(connect({ ...kept, schemaHash: "0".repeat(64) }), refusal("TableReplaced", /connect without them/));
+  for (const part of ["secret", "evaluationKeys"]) {
+    const damaged = Uint8Array.from(kept[part]);
+    damaged[damaged.length >> 1] ^= 1;
+    await assert.rejects(connect({ ...kept, [part]: damaged }), (error) => ["FileError", "WrongPassphrase"].includes(error.code), part);
+    await assert.rejects(connect({ ...kept, [part]: undefined }), refusal("DTypeError", /kept/));
+  }
+  const other = await LookupService.connect(service.url);
+  const mixed = { ...kept, evaluationKeys: other.keys().evaluationKeys };
+  await assert.rejects(connect(mixed), refusal("OtherKeyPair"));
+  await assert.rejects(connect({ ...kept, evaluationKeys: kept.secret }), refusal("FileError"));
+  await assert.rejects(connect(kept, { passphrase, secret: kept.secret }), refusal("ParameterError", /kept or secret/));
+  [again, other].forEach((one) => one.free());
+});
+
 test("hostile schemas are refused before keys are made", () => {
   const good = JSON.parse(schemaOf(dir));
   const with_ = (change) => {

@@ -97,18 +97,81 @@ test("visitors ask for twenty rows and for keys that are not there", { skip, tim
   }
 });
 
-test("a reload holds no key, and asking works again", { skip, timeout: 300_000 }, async () => {
+/** The stages and keys of a page: what it uploads, and what it says of the keys it keeps. */
+const keysOf = (page) => page.textContent("#kept-state");
+const uploads = (sent) => new Set(sent.filter(({ method }) => method === "PUT").map(({ url }) => url)).size;
+
+/** Changes what the browser keeps for the page. */
+function changeKept(page, change) {
+  return page.evaluate(async (change) => {
+    const done = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+    const database = await done(indexedDB.open("windlass", 1));
+    const store = () => database.transaction("secrets", "readwrite").objectStore("secrets");
+    const place = ["keys", "page"];
+    const kept = await done(store().get(place));
+    if (change === "damage") kept.evaluationKeys[kept.evaluationKeys.length >> 1] ^= 1;
+    if (change !== "read") await done(store().put(kept, place));
+    database.close();
+    return kept && [kept.secret.length, kept.evaluationKeys.length, kept.schemaHash.length];
+  }, change);
+}
+
+test("a reload finds its keys", { skip, timeout: 300_000 }, async () => {
   const sent = listen(page);
-  const uploaded = () => new Set(sent.filter(({ method }) => method === "PUT").map(({ url }) => url));
+  for (const n of [3, 4]) {
+    await page.reload();
+    await page.waitForSelector("#forget:visible");
+    assert.equal((await ask(page, `user-${n}`)).cells.square, String(n * n));
+  }
+  assert.deepEqual([uploads(sent), await keysOf(page)], [0, ""], "no load makes keys");
+  const [secret, evaluation, hash] = await changeKept(page, "read");
+  assert.ok(secret > 100 && evaluation > 10_000 && hash === 64);
+  const elsewhere = await page.evaluate(async () => [localStorage.length, sessionStorage.length, await caches.keys(), document.cookie]);
+  assert.deepEqual(elsewhere, [0, 0, [], ""]);
+});
+
+test("kept keys that are damaged are replaced, in words", { skip, timeout: 300_000 }, async () => {
+  const sent = listen(page);
+  await changeKept(page, "damage");
   await page.reload();
-  assert.equal((await ask(page, "user-3")).cells.square, "9");
+  assert.equal((await ask(page, "user-5")).cells.square, "25");
+  assert.match(await keysOf(page), /are damaged. New keys were made/);
   await page.reload();
-  assert.equal((await ask(page, "user-4")).cells.square, "16");
-  assert.equal(uploaded().size, 2, "each load makes keys of its own");
-  const stored = await page.evaluate(async () => [
-    await indexedDB.databases(), localStorage.length, sessionStorage.length, await caches.keys(), document.cookie,
-  ]);
-  assert.deepEqual(stored, [[], 0, 0, [], ""]);
+  assert.equal((await ask(page, "user-6")).cells.square, "36");
+  assert.deepEqual([uploads(sent), await keysOf(page)], [1, ""]);
+});
+
+test("keys are forgotten when the visitor says so", { skip, timeout: 300_000 }, async () => {
+  const sent = listen(page);
+  await page.reload();
+  await page.click("#forget");
+  await page.waitForFunction(() => document.getElementById("kept-state").textContent.includes("are forgotten"));
+  assert.equal(await page.isVisible("#forget"), false);
+  assert.equal(await changeKept(page, "read"), undefined);
+  assert.equal((await ask(page, "user-7")).cells.square, "49");
+  assert.equal(uploads(sent), 1);
+  await page.click("#forget");
+  await page.waitForFunction(() => document.getElementById("forget").hidden);
+  assert.equal((await ask(page, "user-8")).cells.square, "64");
+  assert.equal(uploads(sent), 2);
+});
+
+test("where storage is full or forbidden, keys stay in memory and the page says so", { skip, timeout: 300_000 }, async () => {
+  const forbid = () => (IDBFactory.prototype.open = () => { throw new DOMException("denied", "SecurityError"); });
+  const full = () => (IDBObjectStore.prototype.put = () => { throw new DOMException("the disk is full", "QuotaExceededError"); });
+  const proxy = await between(service.url);
+  for (const [fault, words] of [[forbid, /denied/], [full, /the disk is full/]]) {
+    const other = await browser.newPage();
+    await other.addInitScript(fault);
+    await other.goto(proxy.url);
+    for (const n of [2, 3]) assert.equal((await ask(other, `user-${n}`)).cells.square, String(n * n));
+    const said = await keysOf(other);
+    assert.match(said, /in memory alone, and gone when you leave/);
+    assert.match(said, words);
+    assert.equal(await other.isVisible("#forget"), false);
+    await other.close();
+  }
+  proxy.stop();
 });
 
 test("what is asked for cannot change meanwhile, and stands with its row", { skip, timeout: 120_000 }, async () => {
@@ -157,7 +220,7 @@ test("the page runs only scripts of the service", { skip, timeout: 60_000 }, asy
   });
   assert.equal(ran, false);
   const status = async (path) => (await fetch(service.url + path)).status;
-  assert.deepEqual(await Promise.all(["/client/lookup.js", "/client/storage.js", "/client/package.json", "/client/%2e%2e/Cargo.toml"].map(status)), [200, 404, 404, 404]);
+  assert.deepEqual(await Promise.all(["/client/lookup.js", "/client/index.js", "/client/package.json", "/client/%2e%2e/Cargo.toml"].map(status)), [200, 404, 404, 404]);
 });
 
 test("a damaged answer is refused, and the next ask is right", { skip, timeout: 120_000 }, async () => {
@@ -172,16 +235,36 @@ test("a damaged answer is refused, and the next ask is right", { skip, timeout: 
   proxy.stop();
 });
 
-test("a table that is replaced meanwhile is asked again", { skip, timeout: 120_000 }, async () => {
+/** Replaces the table of the service by one of the same rows and another schema. */
+async function replaceTable(turn) {
   const version = async () => (await (await fetch(`${service.url}/stats.json`)).json()).table.schema;
   const before = await version();
   const next = people(scratch());
-  renameSync(dir, `${dir}-old`);
+  renameSync(dir, `${dir}-old-${turn}`);
   cpSync(next, `${dir}-next`, { recursive: true });
   renameSync(`${dir}-next`, dir);
   while ((await version()) === before) await new Promise((resolve) => setTimeout(resolve, 200));
+}
+
+test("a table that is replaced meanwhile is asked again, and the keys for it are kept", { skip, timeout: 120_000 }, async () => {
+  await replaceTable(1);
   const { said, cells } = await ask(page, "user-6");
   assert.equal(cells.square, "36", said);
+  assert.match(await keysOf(page), /^The table was replaced/);
+  const sent = listen(page);
+  await page.reload();
+  assert.equal((await ask(page, "user-7")).cells.square, "49");
+  assert.deepEqual([uploads(sent), await keysOf(page)], [0, ""]);
+});
+
+test("a table that was replaced between visits is told, and new keys are kept", { skip, timeout: 120_000 }, async () => {
+  await replaceTable(2);
+  await page.reload();
+  assert.equal((await ask(page, "user-8")).cells.square, "64");
+  assert.match(await keysOf(page), /was replaced since your last visit/);
+  await page.reload();
+  assert.equal((await ask(page, "user-9")).cells.square, "81");
+  assert.equal(await keysOf(page), "");
 });
 
 test("a service that is gone is named", { skip, timeout: 120_000 }, async () => {

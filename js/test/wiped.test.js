@@ -95,6 +95,9 @@ test("a worker keeps no copy of a secret or a passphrase", async () => {
     assert.ok(file.length > 1000, "the page has the file");
     assert.equal(left.value.length, 0, "the worker has it no more");
     assert.ok(words.every((byte) => byte === 0));
+    const [{ value: all }, rest] = await call("keys", { passphrase: utf8.encode("two or three words") });
+    assert.ok(all.secret.length > 1000 && all.evaluationKeys.length > 10_000 && all.schemaHash.length === 64);
+    assert.equal(rest.value.secret.length, 0, "the worker has the kept secret no more");
 
     const wide = new Uint8Array(file.length + 20).fill(7);
     wide.set(file, 10);
@@ -105,6 +108,10 @@ test("a worker keeps no copy of a secret or a passphrase", async () => {
       assert.equal(error.code, "WrongPassphrase");
       assert.ok(new Uint8Array(given.secret.buffer).every((byte) => byte === 0), method);
     }
+    const kept = { secret: file.slice(), evaluationKeys: all.evaluationKeys, schemaHash: all.schemaHash };
+    const [{ error: refused }] = await call("connect", "http://127.0.0.1:1", { kept, passphrase: shared });
+    assert.equal(refused.code, "WrongPassphrase");
+    assert.ok(kept.secret.every((byte) => byte === 0), "kept");
     assert.ok(shared.every((byte) => byte === 7), "memory of the page is left to the page");
   } finally {
     globalThis.fetch = real;

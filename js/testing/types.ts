@@ -1,8 +1,8 @@
 // Compiled by `tsc`, never run: a program that uses the package as its declarations say.
 import { Client, Context, init, LookupService, ScoringClient, SearchClient, textOf, WindlassError } from "../index.js";
-import type { ErrorCode, Neighbour, Row, Scored, Source, Stage } from "../index.js";
+import type { ErrorCode, Keys, Neighbour, Row, Scored, Source, Stage } from "../index.js";
 import * as lookup from "../lookup.js";
-import { forgetSecret, keepSecret, keptSecret } from "../storage.js";
+import { forgetKeys, forgetSecret, keepKeys, keepSecret, keptKeys, keptSecret } from "../storage.js";
 import { connectInWorker } from "../worker.js";
 import type { WorkerService } from "../worker.js";
 
@@ -41,6 +41,10 @@ export function offline(schema: Uint8Array, answer: Uint8Array): Row | null {
 }
 
 export async function worker(): Promise<WorkerService> {
+  const kept: Keys | undefined = await keptKeys("zones");
+  const again = await connectInWorker("https://tables.example", kept === undefined ? {} : { kept });
+  await keepKeys("zones", await again.keys({ passphrase: "words" }));
+  await forgetKeys("zones");
   const service = await connectInWorker("https://tables.example", { token: "secret" });
   const secret: Uint8Array = await service.secret();
   // @ts-expect-error workers have a `fetch` of their own

@@ -20,12 +20,13 @@ const FORM: &str = include_str!("form.html");
 const FORM_SCRIPT: (&str, &str) = ("form.js", include_str!("form.js"));
 
 /// The files of the npm package that make a client of tables.
-const CLIENT: [&str; 10] = [
+const CLIENT: [&str; 11] = [
     "bytes.js",
     "errors.js",
     "load.js",
     "lookup.js",
     "service.js",
+    "storage.js",
     "table.js",
     "worker.js",
     "worker-thread.js",
@@ -161,7 +162,7 @@ mod tests {
         {
             assert_eq!(answer(name).unwrap().headers()[header::CONTENT_TYPE], kind);
         }
-        for other in ["package.json", "storage.js", "../Cargo.toml", "", "pkg/lookup"] {
+        for other in ["package.json", "index.js", "../Cargo.toml", "", "pkg/lookup"] {
             assert!(answer(other).is_none(), "{other}");
         }
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use js_sys::{Array, JsString, Uint8Array};
 use wasm_bindgen::prelude::*;
-use windlass::wire::{from_bytes, hex, sha256, to_bytes};
+use windlass::rlwe::{EvaluationKeys, check_same_keys};
+use windlass::wire::{FieldReader, FieldWriter, KeyId, Kind, Wire, from_bytes, hex, sha256, to_bytes};
 use windlass_retrieval::{
     Answer, Client, Contents, Gathering, KeyContext, Query, Schema, TableContext, Wanted, decode_record,
 };
@@ -20,6 +21,28 @@ pub struct TableClient {
     client: Arc<Client>,
     files: TableContext,
     key_files: KeyContext,
+}
+
+/// The file of evaluation keys, of which only the header and the checksum are read: the key pair.
+struct KeysFile(KeyId);
+
+impl Wire<KeyContext> for KeysFile {
+    const KIND: Kind = <EvaluationKeys as Wire<KeyContext>>::KIND;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.0)
+    }
+
+    /// Nothing is written: a file that was read is kept as it is.
+    fn encode(&self, _: &KeyContext, _: &mut FieldWriter) {}
+
+    fn decode(_: &KeyContext, key: KeyId, _: FieldReader<'_>) -> windlass::Result<Self> {
+        Ok(Self(key))
+    }
+
+    fn limit(context: &KeyContext) -> u64 {
+        <EvaluationKeys as Wire<KeyContext>>::limit(context)
+    }
 }
 
 /// Rows as JavaScript has them: null for a row that is not there.
@@ -89,6 +112,15 @@ impl TableClient {
     pub fn evaluation_keys(&self) -> Result<Vec<u8>> {
         let keys = self.client.evaluation_keys().map_err(refuse_lookup)?;
         Ok(to_bytes(&self.key_files, &keys).map_err(|error| refuse(error.into()))?.to_vec())
+    }
+
+    /// Refuses evaluation keys that are damaged, of other parameters, or of another secret key. What they
+    /// hold is not decoded: the service does that.
+    #[wasm_bindgen(js_name = checkEvaluationKeys)]
+    pub fn check_evaluation_keys(&self, file: &[u8]) -> Result<()> {
+        let KeysFile(found) = from_bytes(&self.key_files, file).map_err(refuse)?;
+        let same = check_same_keys("use evaluation keys", self.client.secret().key_id(), found);
+        same.map_err(|error| refuse(error.into()))
     }
 
     /// A query for the rows of keys.
