@@ -26,6 +26,7 @@ KERNEL_TESTS = ["lanes::", "ntt::", "rows::", "--skip", "places_outside_are_refu
 BINARYEN = "132.0.0"
 PLAYWRIGHT = "1.65.1"
 TYPESCRIPT = "5.9.3"
+VITE = "8.4.0"
 CHROMIUM = "/usr/bin/chromium"
 CARGO = os.environ.get("CARGO", "cargo")
 # What every browser has had since 2022, and what rustc uses.
@@ -122,6 +123,17 @@ def browser() -> None:
             print("npm cannot fetch playwright-core: nothing is tested in a browser")
 
 
+def bundler() -> None:
+    """What the test of an empty Vite project needs."""
+    place = TOOLS / f"vite-{VITE}"
+    if not (place / "node_modules/vite").exists():
+        fetch(f"vite@{VITE}", place)
+    if (place / "node_modules/vite").exists():
+        os.environ.setdefault("WINDLASS_VITE", str(place))
+    else:
+        print("npm cannot fetch vite: the package is not tested in a project of Vite")
+
+
 def kernels() -> None:
     """Tests of lanes and transforms, as a program that Node runs: there products are by halves."""
     if shutil.which("rustup") is not None:
@@ -188,6 +200,7 @@ def main() -> None:
         run(CARGO, "build", "--locked", "-p", "windlass-cli", "-p", "windlass-service", cwd=ROOT)
         os.environ["WINDLASS_PROGRAMS"] = str(ROOT / "target/debug")
     browser()
+    bundler()
     python = ROOT / "target/python/bin/python"
     if python.exists():
         os.environ.setdefault("WINDLASS_PYTHON", str(python))
