@@ -190,6 +190,7 @@ class Context:
         precision: float = 20.0,
         max_keys: int = 10,
         progress: _Progress = None,
+        parties: int | None = None,
     ) -> Context: ...
     @staticmethod
     def exact_refreshing(

@@ -17,10 +17,20 @@ pub(super) fn secret_norm(params: &RlweParams, weight: u32) -> Bound {
     Bound::of(of_one * f64::from(params.secret().parties()))
 }
 
-/// The ephemeral secret: coefficients in −1, 0, 1, wiped when dropped.
+/// The ephemeral secret: coefficients in −1, 0, 1, or sums of some of these, wiped when dropped.
 pub(super) struct EphemeralSecret(pub Zeroizing<Vec<i64>>);
 
 impl EphemeralSecret {
+    /// A sum of so many secrets with `weight` non-zero coefficients each, in a ring of dimension n.
+    pub fn sum_of_sparse(n: usize, weight: u32, parties: u32, rng: &mut impl RngCore) -> Self {
+        let mut sum = sample::sparse(n, weight as usize, rng);
+        for _ in 1..parties {
+            let next = sample::sparse(n, weight as usize, rng);
+            sum.iter_mut().zip(next.iter()).for_each(|(sum, x)| *sum += x);
+        }
+        Self(sum)
+    }
+
     /// Draws until norm and rows are within the bounds that the plan assumes. It reveals how many
     /// secrets were rejected and which bound each failed, but nothing about the secret that is
     /// kept.

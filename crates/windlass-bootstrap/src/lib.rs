@@ -78,7 +78,7 @@ pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;
 pub use search::{Candidate, CandidateDimension, SearchSpec, Unsuited, search, search_observed};
 pub use search_progress::{SearchProgress, SearchStep};
-pub use shares::BootstrapShare;
+pub use shares::{BootstrapShare, SharedRefresh};
 pub use spec::{BootstrapSpec, ElementaryStages, EvalStage, Mode, Order, Partition, StagePartition, Unpacking};
 pub use stage::{Stage, StageName};
 pub use table::TableForecast;

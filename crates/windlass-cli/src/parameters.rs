@@ -141,7 +141,12 @@ const ONE_PASS: f64 = 40.0;
 
 /// Chooses parameters of a refresh of real and complex numbers in several passes.
 fn plan_passes(args: &PlanArgs, precision_bits: f64, quiet: bool) -> Result<Report> {
-    let requirements = PreciseRefreshRequirements { slots: args.slots, depth: args.depth as usize, precision_bits };
+    let requirements = PreciseRefreshRequirements {
+        slots: args.slots,
+        depth: args.depth as usize,
+        precision_bits,
+        ..PreciseRefreshRequirements::default()
+    };
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let plan = Stages::new(quiet).run("plan", "choosing parameters", || PreciseRefreshPlan::choose(&requirements))?;
     let mut report = explain_passes(&plan);

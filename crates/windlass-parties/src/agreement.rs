@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use windlass::bootstrap::BootstrapPlan;
 use windlass::needs::{KeyRequest, NeedsKeys};
 use windlass::schemes::Publication;
 use windlass::wire::{FileContext, from_json, hex};
@@ -15,6 +14,7 @@ use windlass_rlwe::Limits;
 use windlass_rlwe::collective::{Common, KeyName};
 use windlass_rlwe::context::os_rng;
 
+use crate::bootstrapping::NamedBootstrapping;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::{Member, PUBLIC, from_hex};
@@ -39,7 +39,7 @@ struct Inner<F: CollectiveFamily> {
     members: Vec<Member>,
     threshold: u32,
     keys: Vec<KeyName>,
-    bootstrapping: Option<Arc<BootstrapPlan>>,
+    refreshes: Refreshes<F>,
     publication: Publication,
     fresh: F::Decryption,
     text: String,
@@ -75,9 +75,12 @@ struct AgreementFile {
     /// Elements and levels of Galois keys.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     galois: Vec<(u64, usize)>,
-    /// Whether the keys of the context's own bootstrapping are made.
+    /// Whether the keys of the context's own bootstrapping, or refresh of CKKS, are made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bootstrapping: bool,
+    /// Others, by what they have other than the context's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    other_bootstrappings: Vec<NamedBootstrapping>,
     security_bits: u32,
     decryptions: u32,
 }
@@ -95,6 +98,8 @@ const VERSION: u32 = 1;
 const MOST_BYTES: usize = 1 << 22;
 /// The most Galois keys that a text may list.
 const MOST_KEYS: usize = 1 << 12;
+/// The most bootstrappings that a text may name.
+const MOST_BOOTSTRAPPINGS: usize = 8;
 
 fn wrong(reason: impl ToString) -> PartiesError {
     PartiesError::Text { what: "agreement", reason: reason.to_string() }
@@ -108,20 +113,54 @@ fn names(request: &KeyRequest, top: usize) -> Vec<KeyName> {
     relinearisation.into_iter().chain(galois).collect()
 }
 
-/// The bootstrapping that a request asks for: only that of the context itself, which a text can name.
-fn bootstrapping<F: CollectiveFamily>(
-    context: &Context<F>,
-    request: &KeyRequest,
-) -> Result<Option<Arc<BootstrapPlan>>> {
-    let unsupported = || PartiesError::Unsupported { what: request.needed_by.clone() };
-    match (&request.bootstrapping[..], request.refreshes.is_empty()) {
-        ([], true) => Ok(None),
-        ([plan], true) => {
-            let own = F::bootstrapping(context)?.ok_or_else(unsupported)?;
-            if own.spec() == plan.spec() { Ok(Some(own)) } else { Err(unsupported()) }
-        }
-        _ => Err(unsupported()),
+/// The refreshes whose keys are made: first the context's own, if it is among them, then those that have a name.
+#[derive(Debug)]
+struct Refreshes<F: CollectiveFamily> {
+    plans: Vec<Arc<F::Refresh>>,
+    /// Whether the first is the context's own.
+    has_own: bool,
+    names: Vec<NamedBootstrapping>,
+}
+
+impl<F: CollectiveFamily> Clone for Refreshes<F> {
+    fn clone(&self) -> Self {
+        Self { plans: self.plans.clone(), has_own: self.has_own, names: self.names.clone() }
     }
+}
+
+impl<F: CollectiveFamily> Refreshes<F> {
+    /// Those that a text names.
+    fn named(context: &Context<F>, has_own: bool, names: Vec<NamedBootstrapping>) -> Result<Self> {
+        Limits::at_most(MOST_BOOTSTRAPPINGS).check("the number of bootstrappings", names.len())?;
+        let own = has_own.then(|| F::own_refresh(context)).transpose()?;
+        let mut plans: Vec<Arc<F::Refresh>> = own.into_iter().collect();
+        for name in &names {
+            let plan = F::of_name(context, name)?;
+            if plans.iter().any(|known| F::is_same(known, &plan)) {
+                return Err(wrong("a bootstrapping is named twice"));
+            }
+            plans.push(plan);
+        }
+        Ok(Self { plans, has_own, names })
+    }
+
+    /// Those that a request asks for.
+    fn requested(context: &Context<F>, request: &KeyRequest) -> Result<Self> {
+        let unsupported = || PartiesError::Unsupported { what: request.needed_by.clone() };
+        let requested = F::requested(request).ok_or_else(unsupported)?;
+        let own = if requested.is_empty() { None } else { Some(F::own_refresh(context)?) };
+        let is_own = |plan: &&Arc<F::Refresh>| own.as_ref().is_some_and(|own| F::is_same(own, plan));
+        let others = requested.iter().filter(|plan| !is_own(plan));
+        let names = others.map(|plan| F::named(context, plan).ok_or_else(unsupported)).collect::<Result<_>>()?;
+        Self::named(context, requested.iter().any(|plan| is_own(&plan)), names)
+    }
+}
+
+/// Whether a text is an agreement on parameters of CKKS, if it is one.
+pub fn is_approximate(text: &str) -> bool {
+    let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let kinds = ["windlass_ckks_parameters", "windlass_ckks_refresh", "windlass_precise_refresh"];
+    kinds.iter().any(|kind| value["parameters"].get(kind).is_some())
 }
 
 impl<F: CollectiveFamily> Agreement<F> {
@@ -129,12 +168,12 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// statistical security of 40 bits for 1024 of them ([`Self::for_publication`]).
     ///
     /// The parameters must be those of as many parties ([`windlass::Params::with_parties`],
-    /// [`windlass::schemes::ckks::CkksSpec::with_parties`]).
+    /// [`windlass::schemes::ckks::CkksSpec::with_parties`], [`windlass::bootstrap::approximate::RefreshSpec::with_parties`]).
     ///
     /// # Errors
     /// [`PartiesError::OutOfRange`] for another number of parties or an impossible threshold;
-    /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for refreshes of CKKS, and for another bootstrapping than the context's own
-    /// ([`Context::bootstrapping`]);
+    /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for a refresh of CKKS other than the context's own
+    /// ([`Context::refresh`]), and for a bootstrapping that has no name;
     /// [`PartiesError::Name`] for a name that people cannot tell from others; [`PartiesError::NoRoom`] if a fresh
     /// ciphertext could not be decrypted.
     pub fn new(context: &Context<F>, members: Vec<Member>, threshold: u32, needs: &[&dyn NeedsKeys]) -> Result<Self> {
@@ -163,7 +202,7 @@ impl<F: CollectiveFamily> Agreement<F> {
             let needed_by = if refreshes { one.needed_by.clone() } else { all.needed_by.clone() };
             KeyRequest { needed_by, ..all.and(one) }
         });
-        let keys = (names(&request, F::top_level(context)), bootstrapping(context, &request)?);
+        let keys = (names(&request, F::top_level(context)), Refreshes::requested(context, &request)?);
         Self::build(context.clone(), members, threshold, keys, publication, seed)
     }
 
@@ -173,11 +212,11 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// # Errors
     /// [`PartiesError::OutOfRange`] for a security outside 1 to 128, or no decryptions; [`PartiesError::NoRoom`].
     pub fn with_publication(&self, publication: Publication) -> Result<Self> {
-        let Inner { context, members, threshold, keys, bootstrapping, .. } = &*self.inner;
+        let Inner { context, members, threshold, keys, refreshes, .. } = &*self.inner;
         let mut seed = [0; 32];
         os_rng()?.fill_bytes(&mut seed);
         let keys = keys.iter().copied().filter(|name| *name != KeyName::Public).collect();
-        let keys = (keys, bootstrapping.clone());
+        let keys = (keys, refreshes.clone());
         Self::build(context.clone(), members.clone(), *threshold, keys, publication, seed)
     }
 
@@ -185,7 +224,7 @@ impl<F: CollectiveFamily> Agreement<F> {
         context: Context<F>,
         members: Vec<Member>,
         threshold: u32,
-        (keys, bootstrapping): (Vec<KeyName>, Option<Arc<BootstrapPlan>>),
+        (keys, refreshes): (Vec<KeyName>, Refreshes<F>),
         publication: Publication,
         seed: [u8; 32],
     ) -> Result<Self> {
@@ -222,7 +261,8 @@ impl<F: CollectiveFamily> Agreement<F> {
                     _ => None,
                 })
                 .collect(),
-            bootstrapping: bootstrapping.is_some(),
+            bootstrapping: refreshes.has_own,
+            other_bootstrappings: refreshes.names.clone(),
             security_bits: publication.security_bits,
             decryptions: publication.decryptions,
         };
@@ -233,8 +273,7 @@ impl<F: CollectiveFamily> Agreement<F> {
         let planned = (planned(publication, parties, threshold), threshold);
         let plan = F::plan(&context, &F::fresh(&context, common.key_id())?, planned);
         let fresh = plan.map_err(|error| no_room(error, "a fresh ciphertext", (publication, threshold, parties)))?;
-        let inner =
-            Inner { context, common, members, threshold, keys, bootstrapping, publication, fresh, text, digest };
+        let inner = Inner { context, common, members, threshold, keys, refreshes, publication, fresh, text, digest };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -275,12 +314,8 @@ impl<F: CollectiveFamily> Agreement<F> {
         }
         Limits::at_most(MOST_KEYS).check("the number of Galois keys", file.galois.len())?;
         let publication = Publication { security_bits: file.security_bits, decryptions: file.decryptions };
-        let unsupported = || PartiesError::Unsupported { what: "a bootstrapping of these parameters".into() };
-        let bootstrapping = match file.bootstrapping {
-            false => None,
-            true => Some(F::bootstrapping(&context)?.ok_or_else(unsupported)?),
-        };
-        let agreement = Self::build(context, members, file.threshold, (keys, bootstrapping), publication, seed)?;
+        let refreshes = Refreshes::named(&context, file.bootstrapping, file.other_bootstrappings)?;
+        let agreement = Self::build(context, members, file.threshold, (keys, refreshes), publication, seed)?;
         for &name in agreement.keys() {
             windlass_rlwe::collective::KeyShare::layout(
                 agreement.common(),
@@ -349,9 +384,9 @@ impl<F: CollectiveFamily> Agreement<F> {
         &self.inner.keys
     }
 
-    /// The bootstrapping whose keys are made, if there is one.
-    pub fn bootstrapping(&self) -> Option<&Arc<BootstrapPlan>> {
-        self.inner.bootstrapping.as_ref()
+    /// The bootstrappings, or refreshes of CKKS, whose keys are made.
+    pub fn refreshes(&self) -> &[Arc<F::Refresh>] {
+        &self.inner.refreshes.plans
     }
 
     /// The name of the key pair, known before it exists.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use windlass::Exact;
-use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare};
+use windlass::bootstrap::BootstrapShare;
 use windlass::wire::{FieldReader, WireError};
 use windlass_rlwe::collective::{KeyName, KeySum, Stage};
 use windlass_rlwe::{EvaluationKeys, PublicKey};
@@ -13,7 +13,7 @@ use windlass_rlwe::{EvaluationKeys, PublicKey};
 use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::message::{Envelope, JoinId, Receipt, read, read_bootstrap_share, read_share};
+use crate::message::{Envelope, JoinId, Receipt, read, read_refresh_share, read_share};
 use crate::sizes::{Part, parts};
 use crate::step::Step;
 
@@ -99,21 +99,22 @@ pub struct Assembly<F: CollectiveFamily = Exact> {
     second: Senders,
     sums: BTreeMap<KeyName, KeySum>,
     relinearisation: Option<KeySum>,
-    bootstrapping: Option<BootstrapShare>,
+    /// By their places in the agreement.
+    refreshes: BTreeMap<usize, BootstrapShare>,
     /// What the members' second shares were made from: the same for all.
     first: Option<(u32, [u8; 32])>,
 }
 
 /// The keys of several parties: everything but a secret key.
 #[derive(Debug, Clone)]
-pub struct CollectiveKeys {
+pub struct CollectiveKeys<F: CollectiveFamily = Exact> {
     /// With which anyone encrypts.
     pub public: Arc<PublicKey>,
     /// With which anyone computes.
     pub evaluation: Arc<EvaluationKeys>,
-    /// With which anyone refreshes, if the agreement has a bootstrapping: what
+    /// With which anyone refreshes, if the agreement has a bootstrapping or a refresh of CKKS: what
     /// [`windlass::Context::server_from_keys`] takes.
-    pub bootstrapping: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
+    pub bootstrapping: Vec<(Arc<F::Refresh>, F::RefreshKeys)>,
 }
 
 impl<F: CollectiveFamily> Assembly<F> {
@@ -123,7 +124,7 @@ impl<F: CollectiveFamily> Assembly<F> {
         let keys = parts(&agreement).into_iter().map(|part| (part, Senders::default())).collect();
         let second = Senders::default();
         let (sums, joins) = (BTreeMap::new(), Joins::default());
-        Self { agreement, joins, keys, second, sums, relinearisation: None, bootstrapping: None, first: None }
+        Self { agreement, joins, keys, second, sums, relinearisation: None, refreshes: BTreeMap::new(), first: None }
     }
 
     /// Takes a message. Messages of other steps are not needed here, and left alone.
@@ -153,12 +154,12 @@ impl<F: CollectiveFamily> Assembly<F> {
                                 Entry::Vacant(place) => drop(place.insert(KeySum::of(share))),
                             }
                         }
-                        Part::Bootstrapping => {
-                            let share = read_bootstrap_share(&agreement, &mut fields)?;
+                        Part::Refresh(place) => {
+                            let share = read_refresh_share(&agreement, place, &mut fields)?;
                             fields.finish(WHAT)?;
-                            match (&mut self.bootstrapping, share) {
-                                (Some(sum), Some(share)) => sum.add(&share).map_err(windlass::Error::from)?,
-                                (sum, share) => *sum = share,
+                            match self.refreshes.entry(place) {
+                                Entry::Occupied(mut sum) => sum.get_mut().add(&share).map_err(windlass::Error::from)?,
+                                Entry::Vacant(place) => drop(place.insert(share)),
                             }
                         }
                     }
@@ -220,19 +221,19 @@ impl<F: CollectiveFamily> Assembly<F> {
     ///
     /// # Errors
     /// [`PartiesError::Missing`].
-    pub fn finish(&self) -> Result<CollectiveKeys> {
+    pub fn finish(&self) -> Result<CollectiveKeys<F>> {
         self.check_complete()?;
         let sums = self.sums.values().chain(&self.relinearisation).cloned();
-        finished(&self.agreement, sums, self.bootstrapping.clone())
+        finished(&self.agreement, sums, self.refreshes.values().cloned())
     }
 
     /// As [`Self::finish`], without a second copy of the keys: what has been added up becomes the keys.
     ///
     /// # Errors
     /// As there. What has been added up is gone then.
-    pub fn into_keys(self) -> Result<CollectiveKeys> {
+    pub fn into_keys(self) -> Result<CollectiveKeys<F>> {
         self.check_complete()?;
-        finished(&self.agreement, self.sums.into_values().chain(self.relinearisation), self.bootstrapping)
+        finished(&self.agreement, self.sums.into_values().chain(self.relinearisation), self.refreshes.into_values())
     }
 }
 
@@ -240,8 +241,8 @@ impl<F: CollectiveFamily> Assembly<F> {
 fn finished<F: CollectiveFamily>(
     agreement: &Agreement<F>,
     sums: impl Iterator<Item = KeySum>,
-    bootstrapping: Option<BootstrapShare>,
-) -> Result<CollectiveKeys> {
+    refreshes: impl Iterator<Item = BootstrapShare>,
+) -> Result<CollectiveKeys<F>> {
     let common = agreement.common();
     let mut evaluation = EvaluationKeys::of_pair(common.context(), common.key_id());
     let mut public = None;
@@ -252,10 +253,12 @@ fn finished<F: CollectiveFamily>(
         }
     }
     let missing = || PartiesError::Missing { step: Step::Keys, from: agreement.names_of([1]) };
-    let mut refresh = Vec::new();
-    if let (Some(plan), Some(sum)) = (agreement.bootstrapping(), bootstrapping) {
-        refresh.push((Arc::clone(plan), F::bootstrap_keys(agreement.context(), common, plan, sum)?));
-    }
+    let refreshes = agreement
+        .refreshes()
+        .iter()
+        .zip(refreshes)
+        .map(|(plan, sum)| Ok((Arc::clone(plan), F::refresh_keys(agreement.context(), common, plan, sum)?)));
+    let bootstrapping = refreshes.collect::<Result<_>>()?;
     let public = public.ok_or_else(missing)?;
-    Ok(CollectiveKeys { public, evaluation: Arc::new(evaluation), bootstrapping: refresh })
+    Ok(CollectiveKeys { public, evaluation: Arc::new(evaluation), bootstrapping })
 }

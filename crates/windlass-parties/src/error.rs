@@ -148,7 +148,7 @@ pub enum PartiesError {
     },
     /// The agreement takes keys that several parties cannot make.
     #[error(
-        "{what}: of bootstrapping keys several parties can make only those of the context's own; use Context::bootstrapping, or plan circuits that need no refresh"
+        "{what}: several parties can make keys of the context's own refresh, and of bootstrappings whose choices have names; use Context::bootstrapping, Context::bootstrapping_with or Context::refresh, or plan circuits that need no refresh"
     )]
     Unsupported {
         /// What needs them.

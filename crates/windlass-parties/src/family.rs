@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare};
-use windlass::needs::Products;
+use windlass::bootstrap::approximate::{RefreshKeys, RefreshPlan};
+use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapShare, SharedRefresh};
+use windlass::needs::{KeyRequest, Products};
 use windlass::schemes::ckks::Complex64;
 use windlass::schemes::collective::{
     ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, Opened, SwitchingShare,
@@ -16,6 +17,8 @@ use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::collective::Common;
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{KeyId, PublicKey, SecretKey};
+
+use crate::bootstrapping::NamedBootstrapping;
 
 mod sealed {
     pub trait Sealed {}
@@ -35,6 +38,10 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     type Switch: Send + Sync;
     /// What a decryption gives: an element of the plaintext ring, or numbers with their precision.
     type Opened;
+    /// A refresh whose keys the parties make: a bootstrapping, or a refresh of CKKS.
+    type Refresh: SharedRefresh + std::fmt::Debug + Send + Sync;
+    /// Its keys.
+    type RefreshKeys: Clone + std::fmt::Debug + Send + Sync;
 
     /// The context of a text of parameters.
     #[doc(hidden)]
@@ -43,17 +50,35 @@ pub trait CollectiveFamily: windlass::front::Family + sealed::Sealed {
     fn to_json(context: &Context<Self>) -> String;
     #[doc(hidden)]
     fn files(context: &Context<Self>) -> &Self::Files;
-    /// The context's own bootstrapping, if the family has one.
+    /// The refreshes that a request asks for; `None` if there is one whose keys parties cannot make.
     #[doc(hidden)]
-    fn bootstrapping(context: &Context<Self>) -> Result<Option<Arc<BootstrapPlan>>>;
-    /// The keys of a bootstrapping, from the sum of the shares of all members.
+    fn requested(request: &KeyRequest) -> Option<&[Arc<Self::Refresh>]>;
+    /// The context's own refresh, which a text names without saying more.
+    ///
+    /// # Errors
+    /// Those of a context that has none.
     #[doc(hidden)]
-    fn bootstrap_keys(
+    fn own_refresh(context: &Context<Self>) -> Result<Arc<Self::Refresh>>;
+    /// What a text states about another refresh than the context's own; `None` if it cannot be named.
+    #[doc(hidden)]
+    fn named(context: &Context<Self>, plan: &Self::Refresh) -> Option<NamedBootstrapping>;
+    /// The refresh that a text names.
+    ///
+    /// # Errors
+    /// Those of planning it, and of names.
+    #[doc(hidden)]
+    fn of_name(context: &Context<Self>, named: &NamedBootstrapping) -> Result<Arc<Self::Refresh>>;
+    /// Whether the keys of one refresh of a context are those of another.
+    #[doc(hidden)]
+    fn is_same(a: &Self::Refresh, b: &Self::Refresh) -> bool;
+    /// The keys of a refresh, from the sum of the shares of all members.
+    #[doc(hidden)]
+    fn refresh_keys(
         context: &Context<Self>,
         common: &Common,
-        plan: &Arc<BootstrapPlan>,
+        plan: &Self::Refresh,
         sum: BootstrapShare,
-    ) -> Result<BootstrapKeys>;
+    ) -> Result<Self::RefreshKeys>;
     /// A fresh ciphertext under the name of a key pair, to plan with: it encrypts 0 under a key that was thrown away.
     #[doc(hidden)]
     fn fresh(context: &Context<Self>, id: KeyId) -> Result<Self::Ciphertext>;
@@ -121,6 +146,8 @@ impl CollectiveFamily for Exact {
     type Decryption = ExactDecryption;
     type Switch = ExactSwitch;
     type Opened = Plaintext;
+    type Refresh = BootstrapPlan;
+    type RefreshKeys = BootstrapKeys;
 
     fn from_json(text: &str) -> Result<Context> {
         Context::from_json(text)
@@ -134,14 +161,30 @@ impl CollectiveFamily for Exact {
         context.files()
     }
 
-    fn bootstrapping(context: &Context) -> Result<Option<Arc<BootstrapPlan>>> {
-        context.bootstrapping().map(Some)
+    fn requested(request: &KeyRequest) -> Option<&[Arc<BootstrapPlan>]> {
+        request.refreshes.is_empty().then_some(&request.bootstrapping)
     }
 
-    fn bootstrap_keys(
+    fn own_refresh(context: &Context) -> Result<Arc<BootstrapPlan>> {
+        context.bootstrapping()
+    }
+
+    fn named(context: &Context, plan: &BootstrapPlan) -> Option<NamedBootstrapping> {
+        NamedBootstrapping::of(&context.bootstrapping_spec(), plan.spec())
+    }
+
+    fn of_name(context: &Context, named: &NamedBootstrapping) -> Result<Arc<BootstrapPlan>> {
+        context.bootstrapping_with(named.spec(&context.bootstrapping_spec())?)
+    }
+
+    fn is_same(a: &BootstrapPlan, b: &BootstrapPlan) -> bool {
+        a.spec() == b.spec()
+    }
+
+    fn refresh_keys(
         context: &Context,
         common: &Common,
-        plan: &Arc<BootstrapPlan>,
+        plan: &BootstrapPlan,
         sum: BootstrapShare,
     ) -> Result<BootstrapKeys> {
         sum.into_keys(plan, context.scheme(), common)
@@ -213,6 +256,8 @@ impl CollectiveFamily for Approximate {
     type Decryption = ApproximateDecryption;
     type Switch = ApproximateSwitch;
     type Opened = Opened;
+    type Refresh = RefreshPlan;
+    type RefreshKeys = RefreshKeys;
 
     fn from_json(text: &str) -> Result<Context<Self>> {
         Context::approximate_from_json(text)
@@ -226,17 +271,35 @@ impl CollectiveFamily for Approximate {
         context.files()
     }
 
-    fn bootstrapping(_: &Context<Self>) -> Result<Option<Arc<BootstrapPlan>>> {
-        Ok(None)
+    fn requested(request: &KeyRequest) -> Option<&[Arc<RefreshPlan>]> {
+        request.bootstrapping.is_empty().then_some(&request.refreshes)
     }
 
-    fn bootstrap_keys(
+    /// Of several passes it is that of a pass.
+    fn own_refresh(context: &Context<Self>) -> Result<Arc<RefreshPlan>> {
+        context.precise_refresh().map(|plan| Arc::clone(plan.pass())).or_else(|_| context.refresh())
+    }
+
+    fn named(_: &Context<Self>, _: &RefreshPlan) -> Option<NamedBootstrapping> {
+        None
+    }
+
+    fn of_name(_: &Context<Self>, _: &NamedBootstrapping) -> Result<Arc<RefreshPlan>> {
+        let what = "a bootstrapping of integers, with parameters of CKKS".into();
+        Err(windlass::bootstrap::BootstrapError::Unsupported { what }.into())
+    }
+
+    fn is_same(a: &RefreshPlan, b: &RefreshPlan) -> bool {
+        a.spec() == b.spec()
+    }
+
+    fn refresh_keys(
         _: &Context<Self>,
-        _: &Common,
-        _: &Arc<BootstrapPlan>,
-        _: BootstrapShare,
-    ) -> Result<BootstrapKeys> {
-        Err(windlass::Error::MissingBootstrappingKeys)
+        common: &Common,
+        plan: &RefreshPlan,
+        sum: BootstrapShare,
+    ) -> Result<RefreshKeys> {
+        sum.into_refresh_keys(plan, common)
     }
 
     fn fresh(context: &Context<Self>, id: KeyId) -> Result<ckks::Ciphertext> {

@@ -67,6 +67,7 @@
 
 mod agreement;
 mod assembly;
+mod bootstrapping;
 mod collected;
 mod error;
 mod family;
@@ -82,7 +83,7 @@ mod sizes;
 mod state;
 mod step;
 
-pub use agreement::Agreement;
+pub use agreement::{Agreement, is_approximate};
 pub use assembly::{Assembly, CollectiveKeys};
 pub use error::{PartiesError, Result};
 pub use family::CollectiveFamily;

@@ -24,7 +24,7 @@ use crate::agreement::Agreement;
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
 use crate::identity::{Identity, is_signed, seal};
-use crate::sizes::{AROUND, bootstrap_layout, longest_body};
+use crate::sizes::{AROUND, longest_body};
 use crate::step::Step;
 
 /// What became of a message.
@@ -52,17 +52,18 @@ pub(crate) struct Envelope<'a> {
 /// Names one beginning of a member: follows from its secret, and says nothing of it.
 pub(crate) type JoinId = [u8; 16];
 
-/// The share of bootstrapping keys in a body, if the agreement has them.
-pub(crate) fn read_bootstrap_share<F: CollectiveFamily>(
+/// The share of the keys of a refresh in a body, by its place in the agreement.
+pub(crate) fn read_refresh_share<F: CollectiveFamily>(
     agreement: &Agreement<F>,
+    place: usize,
     fields: &mut FieldReader<'_>,
-) -> Result<Option<BootstrapShare>> {
-    let Some(plan) = agreement.bootstrapping() else { return Ok(None) };
-    let (common, layout) = (agreement.common(), bootstrap_layout(agreement));
+) -> Result<BootstrapShare> {
+    let (common, plan) = (agreement.common(), &*agreement.refreshes()[place]);
+    let layout = BootstrapShare::layout(plan, common);
     let poly = |basis: &Basis| Ok(wire::read_poly(common.context(), basis, fields, "share")?);
     let polys = layout.iter().map(poly).collect::<Result<Vec<_>>>()?;
     let share = BootstrapShare::from_polys(plan, common, polys);
-    Ok(Some(share.ok_or(WireError::Malformed { what: "share of bootstrapping keys" })?))
+    Ok(share.ok_or(WireError::Malformed { what: "share of bootstrapping keys" })?)
 }
 
 /// What encryption binds a body to.

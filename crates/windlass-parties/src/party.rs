@@ -143,10 +143,12 @@ impl<F: CollectiveFamily> Party<F> {
 
     /// The message with this party's share of a key.
     fn key_message(&self, place: u16, part: Part) -> Result<Vec<u8>> {
-        let share = match (part, self.agreement.bootstrapping()) {
-            (Part::Key(name), _) => write_polys(self.secret.first(name)?.polys()),
-            (Part::Bootstrapping, Some(plan)) => write_polys(BootstrapShare::generate(plan, &self.secret)?.polys()),
-            (Part::Bootstrapping, None) => unreachable!("the part is there for the bootstrapping of the agreement"),
+        let share = match part {
+            Part::Key(name) => write_polys(self.secret.first(name)?.polys()),
+            Part::Refresh(place) => {
+                let plan = &*self.agreement.refreshes()[place];
+                write_polys(BootstrapShare::generate(plan, &self.secret)?.polys())
+            }
         };
         let mut body = FieldWriter::with_capacity(2 + share.len());
         body.u16(place);

@@ -2,7 +2,6 @@
 
 use windlass::bootstrap::BootstrapShare;
 use windlass::wire::{OVERHEAD, poly_len};
-use windlass_ring::Basis;
 use windlass_rlwe::collective::{KeyName, KeyShare, Stage};
 
 use crate::agreement::Agreement;
@@ -20,15 +19,15 @@ pub(crate) const AROUND: usize = 32 + 2 + 2 + 1 + 16 + 64;
 pub(crate) enum Part {
     /// The public key or a Galois key.
     Key(KeyName),
-    /// The keys of the bootstrapping.
-    Bootstrapping,
+    /// The keys of a bootstrapping or of a refresh of CKKS, by its place in the agreement.
+    Refresh(usize),
 }
 
 /// What the messages of [`Step::Keys`] are shares of, by their places.
 pub(crate) fn parts<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Part> {
     let relinearisation = agreement.relinearisation();
     let keys = agreement.keys().iter().filter(|name| Some(**name) != relinearisation).map(|&name| Part::Key(name));
-    keys.chain(agreement.bootstrapping().map(|_| Part::Bootstrapping)).collect()
+    keys.chain((0..agreement.refreshes().len()).map(Part::Refresh)).collect()
 }
 
 /// The bytes of the place of a share among those of a member.
@@ -40,15 +39,11 @@ fn part_body<F: CollectiveFamily>(agreement: &Agreement<F>, part: Part) -> u64 {
     PLACE
         + match part {
             Part::Key(name) => share_bytes(agreement, name, Stage::First),
-            Part::Bootstrapping => {
-                bootstrap_layout(agreement).iter().map(|basis| poly_len(context, basis) as u64).sum()
+            Part::Refresh(place) => {
+                let layout = BootstrapShare::layout(&*agreement.refreshes()[place], agreement.common());
+                layout.iter().map(|basis| poly_len(context, basis) as u64).sum()
             }
         }
-}
-
-/// The primes of the polynomials of a share of bootstrapping keys; none without them.
-pub(crate) fn bootstrap_layout<F: CollectiveFamily>(agreement: &Agreement<F>) -> Vec<Basis> {
-    agreement.bootstrapping().map(|plan| BootstrapShare::layout(plan, agreement.common())).unwrap_or_default()
 }
 
 /// Bytes of a share of a key; 0 for a key that the parameters do not have.
@@ -86,7 +81,7 @@ pub(crate) fn longest_body<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64
 
 impl<F: CollectiveFamily> Agreement<F> {
     /// Bytes of each message with a share of a key, in the order in which a party makes them: of the public key, of
-    /// each Galois key, and of bootstrapping keys.
+    /// each Galois key, and of the keys of each bootstrapping or refresh of CKKS.
     pub fn key_message_bytes(&self) -> Vec<u64> {
         let around = (AROUND + OVERHEAD) as u64;
         parts(self).into_iter().map(|part| part_body(self, part) + around).collect()

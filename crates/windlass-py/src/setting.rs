@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use pyo3::prelude::*;
 use windlass::bootstrap::approximate::RefreshSpec;
+use windlass::bootstrap::approximate::precise::PreciseRefreshPlan;
 use windlass::bootstrap::{BootstrapSpec, Mode};
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::rlwe::{KeySizes, KeyStrategy, RlweParams};
@@ -56,14 +57,16 @@ impl Setting {
     pub fn among(&self, parties: u32) -> Result<Arc<Self>> {
         let state = match &self.kind {
             Kind::Exact(context) => state(&[("parameters", context.params().clone().with_parties(parties)?.to_json())]),
-            Kind::Approximate(context) if context.refresh().is_ok() || context.precise_refresh().is_ok() => {
-                return Err(Error::Unplannable {
-                    strategy: "a key of several parties".into(),
-                    reason: "these parameters are made for refreshes, whose keys several parties cannot make yet; plan others".into(),
-                });
-            }
             Kind::Approximate(context) => {
-                state(&[("ckks", context.ckks().spec().clone().with_parties(parties).to_json())])
+                let json = match (context.refresh(), context.precise_refresh()) {
+                    (Ok(plan), _) => plan.spec().clone().with_parties(parties)?.to_json(),
+                    (_, Ok(plan)) => {
+                        let spec = plan.spec().with_parties(parties)?;
+                        PreciseRefreshPlan::of_shape(&spec)?.spec().to_json()
+                    }
+                    _ => context.ckks().spec().clone().with_parties(parties).to_json(),
+                };
+                state(&[("ckks", json)])
             }
         };
         Self::from_state(&state)

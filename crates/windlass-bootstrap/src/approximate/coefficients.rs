@@ -85,7 +85,8 @@ mod tests {
     fn rare_integers_count_at_the_largest_coefficient() {
         let assurance = toy(128).assurance;
         let (n, gap_bits) = (128, 12);
-        let chain = PassChain { n, scale_bits: 50, gap_bits, gained: 24.0, larger_constants: -5.0, assurance };
+        let chain =
+            PassChain { n, scale_bits: 50, gap_bits, gained: 24.0, larger_constants: -5.0, assurance, parties: 1 };
         let spec = RefreshSpec { ephemeral_weight: 32, digits: 5, ..chain.refresh().unwrap() };
         let floor = Floor { levels: vec![vec![26]], factor: PhaseFactor::Number(1.0) };
         let plan = RefreshPlan::above(&spec, Some(floor)).unwrap();

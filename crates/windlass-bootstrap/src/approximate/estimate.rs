@@ -143,8 +143,8 @@ impl Signal {
         let input = InputModulus::at_level(context.base_level(), spec.ephemeral_special);
         // log2 of Q_B over the special primes of that switch.
         let log2_digit = 2.0 * params.log2_q(context.base_level()) - input.log2_modulus(params);
-        let switch = log2_digit.exp2() * params.sigma() * (n / 12.0).sqrt();
-        let roundings = ((2.0 + f64::from(spec.ephemeral_weight) + 2.0 * n / 3.0) / 12.0).sqrt();
+        let switch = log2_digit.exp2() * params.sigma() * (n * f64::from(spec.parties) / 12.0).sqrt();
+        let roundings = ((2.0 + spec.ephemeral_square() + spec.secret().total_variance(spec.n)) / 12.0).sqrt();
         let size = plan.base_modulus() * spec.integer_variance().sqrt();
         // Of slots that are sums of 2s coefficients each.
         let earlier = before * context.scale(context.base_level()) / (2.0 * spec.slots as f64).sqrt();

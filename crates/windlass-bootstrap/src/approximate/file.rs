@@ -37,6 +37,9 @@ pub(crate) struct RefreshFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_keys: Option<usize>,
     ephemeral_weight: u32,
+    /// The number of parties that hold the key together; missing for a key of one party.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parties: Option<u32>,
     ephemeral_special: usize,
     special_prime_bits: Vec<u32>,
     digits: usize,
@@ -102,6 +105,7 @@ impl RefreshFile {
             arcsine: spec.arcsine,
             max_keys: spec.max_keys,
             ephemeral_weight: spec.ephemeral_weight,
+            parties: (spec.parties != 1).then_some(spec.parties),
             ephemeral_special: spec.ephemeral_special,
             special_prime_bits: spec.special_prime_bits.clone(),
             digits: spec.digits,
@@ -113,6 +117,9 @@ impl RefreshFile {
     /// # Errors
     /// [`WireError::Text`] for an unknown assurance.
     pub fn into_spec(self) -> Result<RefreshSpec> {
+        if self.parties.is_some_and(|parties| parties < 2) {
+            return Err(Self::wrong("parties has to be 2 or more: leave it out for a key of one party"));
+        }
         Ok(RefreshSpec {
             n: self.n,
             slots: self.slots,
@@ -129,6 +136,7 @@ impl RefreshFile {
             arcsine: self.arcsine,
             max_keys: self.max_keys,
             ephemeral_weight: self.ephemeral_weight,
+            parties: self.parties.unwrap_or(1),
             ephemeral_special: self.ephemeral_special,
             special_prime_bits: self.special_prime_bits,
             digits: self.digits,

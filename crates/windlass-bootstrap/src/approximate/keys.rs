@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
-use windlass_ring::{Eval, Poly, sample};
+use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{EvaluationKeys, KeyId, SecretKey, check_same_keys};
 use windlass_schemes::error::{BootstrapError, Result};
 
@@ -17,13 +17,14 @@ use crate::stage::StageName;
 pub struct RefreshKeys {
     pub(super) encapsulation: EncapsulationKey,
     pub(super) encrypted_secret: SeededPair,
-    /// Non-zero coefficients of the ephemeral secret.
+    /// Non-zero coefficients of the ephemeral secret, of the part of each party.
     weight: u32,
     id: KeyId,
 }
 
 impl RefreshKeys {
-    /// Draws an ephemeral secret and makes both keys; the secret is wiped.
+    /// Draws an ephemeral secret and makes both keys; the secret is wiped. For parameters of several parties it is a sum
+    /// of one for each of them.
     ///
     /// # Errors
     /// [`BootstrapError::WrongContext`] for a secret key of other parameters.
@@ -33,7 +34,7 @@ impl RefreshKeys {
             return Err(BootstrapError::WrongContext { what: "the secret key" }.into());
         }
         let spec = plan.spec();
-        let ephemeral = EphemeralSecret(sample::sparse(spec.n, spec.ephemeral_weight as usize, rng));
+        let ephemeral = EphemeralSecret::sum_of_sparse(spec.n, spec.ephemeral_weight, spec.parties, rng);
         let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &plan.input(), rng);
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, 1, rng);
         Ok(Self { encapsulation, encrypted_secret, weight: spec.ephemeral_weight, id: secret.key_id() })

@@ -20,6 +20,7 @@ mod coefficients;
 mod estimate;
 mod file;
 mod floor;
+mod integers;
 mod keys;
 mod list;
 mod listing;

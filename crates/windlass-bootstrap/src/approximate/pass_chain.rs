@@ -1,8 +1,10 @@
 //! The chain of a refresh that is one of several passes.
 
-use windlass_rlwe::Assurance;
+use windlass_rlwe::{Assurance, Limits, RlweParams};
 use windlass_schemes::error::Result;
 
+use super::integers;
+use super::precision::{doublings, ephemeral_special};
 use super::spec::{MapOrder, RefreshSpec};
 
 /// log2 of the scale of constants before the sine.
@@ -22,7 +24,12 @@ pub(crate) struct PassChain {
     /// log2 of what each constant of the maps back is larger by.
     pub larger_constants: f64,
     pub assurance: Assurance,
+    /// How many parties hold the key together.
+    pub parties: u32,
 }
+
+/// The largest weight of the ephemeral secret of a pass.
+const MOST_WEIGHT: u32 = 32;
 
 impl PassChain {
     /// Special primes and digits are placeholders.
@@ -30,7 +37,8 @@ impl PassChain {
     /// # Errors
     /// Those of [`RefreshSpec::with_sine_precision`].
     pub fn refresh(self) -> Result<RefreshSpec> {
-        let Self { n, scale_bits, gap_bits, gained, larger_constants, assurance } = self;
+        let Self { n, scale_bits, gap_bits, gained, larger_constants, assurance, parties } = self;
+        Limits::between(1, RlweParams::MAX_PARTIES).check("the number of parties", parties)?;
         let (log2_n, stages) = (n.ilog2(), n.ilog2() as usize - 1);
         let maps = 3.min(stages);
         let shares: Vec<usize> = (0..maps).map(|k| stages * (k + 1) / maps - stages * k / maps).collect();
@@ -45,21 +53,26 @@ impl PassChain {
             sine_scale_bits: Vec::new(),
             to_slots: shares.clone(),
             to_coefficients: shares,
-            constant_bits: [FIRST_CONSTANTS, last],
-            doublings: 4,
+            // The maps take integers that are larger by the root of the number of parties.
+            constant_bits: [FIRST_CONSTANTS + (f64::from(parties).log2() / 2.0).ceil() as u32, last],
+            doublings: doublings(4, i64::from(MOST_WEIGHT / 2), integers::most(n, MOST_WEIGHT, parties)),
             degree: 15,
             arcsine: true,
             max_keys: Some(10),
             ephemeral_weight: 28.min(n as u32 / 4),
-            ephemeral_special: (scale_bits + gap_bits + log2_n / 2 + 3).div_ceil(50) as usize,
+            parties,
+            // Replaced by as many as the key takes.
+            ephemeral_special: 1,
             // Replaced by as many as the digits need.
             special_prime_bits: vec![50; 8],
             digits: 1,
             assurance,
         };
+        let spec = RefreshSpec { ephemeral_special: ephemeral_special(&spec), ..spec };
         // A coefficient has 1/√n of the deviation of a slot. A bound counts 72 of them, with room of 1.5 each: 108, 6.8
-        // bits, and the rest of the 8.5 is room.
-        let precision = gained + 8.5 - f64::from(log2_n) / 2.0;
+        // bits, and the rest of the 8.5 is room. With several parties the maps add more, by the root of their number.
+        let more = if parties == 1 { 0.0 } else { 1.0 + f64::from(parties).log2() / 2.0 };
+        let precision = gained + 8.5 + more - f64::from(log2_n) / 2.0;
         Ok(spec.with_sine_precision(precision)?.with_few_primes())
     }
 }

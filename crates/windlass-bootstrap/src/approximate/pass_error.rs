@@ -24,15 +24,15 @@ const CONSTANTS_TAIL: f64 = 8.0;
 /// −log2 of the probability that a bound on roundings fails: 2^8 bounds together hold except with 2^−128.
 pub(crate) const FAILURE_BITS: f64 = 136.0;
 
-/// What no coefficient of `δ_0 + δ_1·s` exceeds, δ below a half, s ternary: except with probability
-/// 2^−136.
+/// What no coefficient of `δ_0 + δ_1·s` exceeds, δ below a half, s ternary or a sum of so many ternary secrets: except with
+/// probability 2^−136.
 ///
 /// Given s it is a sum of independent numbers of mean 0: one in an interval of width 1, and for each s_k the product of
-/// s_k and one in such an interval. s has at most n non-zero coefficients, so a coefficient has at most the variance
-/// (1 + n)/12. A sum of uniform numbers has a lighter tail than a Gaussian of the same variance, whose bound is used.
-pub(crate) fn rounding(n: usize) -> f64 {
+/// s_k and one in such an interval. s has n coefficients of at most the number of parties, so a coefficient has at most
+/// the variance (1 + parties²·n)/12. A sum of uniform numbers has a lighter tail than a Gaussian of the same variance, whose bound is used.
+pub(crate) fn rounding(n: usize, parties: u32) -> f64 {
     let tail = (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * n as f64).log2())).sqrt();
-    tail * ((1.0 + n as f64) / 12.0).sqrt()
+    tail * ((1.0 + f64::from(parties).powi(2) * n as f64) / 12.0).sqrt()
 }
 
 /// What a pass leaves in slots.

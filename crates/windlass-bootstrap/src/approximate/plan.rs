@@ -159,7 +159,7 @@ impl RefreshPlan {
     }
 
     /// λ of the key to the ephemeral secret, by the attacks on sparse secrets, rotations of the ring
-    /// among them.
+    /// among them. Of several parties it is that of the part of one, whom all others may face.
     pub fn ephemeral_security(&self) -> SecurityEstimate {
         ephemeral(&self.spec, self.context.rlwe().params()).0
     }
@@ -236,7 +236,7 @@ fn check_ephemeral(spec: &RefreshSpec, params: &RlweParams) -> Result<()> {
     let (security, log2_qp) = ephemeral(spec, params);
     let base = params.log2_q(spec.to_ckks().base_prime_bits.len());
     // The error of the switch stays below one unit of a coefficient.
-    let least = 2.0 * base + (params.n() as f64).log2() / 2.0 + 2.0;
+    let least = 2.0 * base + (params.n() as f64 * f64::from(spec.parties)).log2() / 2.0 + 2.0;
     if log2_qp < least {
         let what = format!(
             "special primes of {:.0} bits for the key to the ephemeral secret; use {:.0} bits or more (ephemeral_special, special_prime_bits)",

@@ -3,7 +3,9 @@
 use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, SecretDistribution, security};
 use windlass_schemes::error::{BootstrapError, Error, Result};
 
+use super::integers;
 use super::plan::RefreshPlan;
+use super::precision::{doublings, ephemeral_special};
 use super::spec::{MOST_BITS, MapOrder, RefreshSpec};
 
 /// What a refresh is asked for.
@@ -17,12 +19,14 @@ pub struct RefreshRequirements {
     pub precision_bits: f64,
     /// The most Galois keys of each map, if that matters more than time.
     pub max_keys: Option<usize>,
+    /// How many parties hold the key together; 1 for a key of one party.
+    pub parties: u32,
 }
 
 impl Default for RefreshRequirements {
-    /// One slot, three products, 20 bits, ten keys a map.
+    /// One slot, three products, 20 bits, ten keys a map, one party.
     fn default() -> Self {
-        Self { slots: 1, depth: 3, precision_bits: 20.0, max_keys: Some(10) }
+        Self { slots: 1, depth: 3, precision_bits: 20.0, max_keys: Some(10), parties: 1 }
     }
 }
 
@@ -32,6 +36,9 @@ const DIMENSIONS: [usize; 3] = [1 << 15, 1 << 16, 1 << 17];
 /// The weights of the ephemeral secret that are tried: the polynomial near the cosine is for up to 16
 /// periods.
 const WEIGHTS: [u32; 3] = [28, 30, 32];
+
+/// What no integer exceeds for the largest of these and one party: then three doublings are enough.
+const LARGEST_INTEGER: i64 = 16;
 
 /// How often a chain with more precision is tried, if the stated error is too large.
 const ATTEMPTS: usize = 4;
@@ -65,6 +72,15 @@ const SPARSE: [Shape; 4] = [
     Shape { order: MapOrder::BackLast, arcsine: false, maps: 3 },
 ];
 
+impl RefreshRequirements {
+    fn secret(&self) -> SecretDistribution {
+        match self.parties {
+            1 => SecretDistribution::Ternary,
+            parties => SecretDistribution::Collective { parties },
+        }
+    }
+}
+
 impl RefreshPlan {
     /// A plan with 128 bits of security for what is asked for: in the smallest ring that has room for it and
     /// states the precision, the one of the lowest [`Self::price`].
@@ -79,10 +95,11 @@ impl RefreshPlan {
         if !(1.0..=40.0).contains(&requirements.precision_bits) {
             return Err(limits.refuse("the precision in bits", requirements.precision_bits).into());
         }
+        Limits::between(1, RlweParams::MAX_PARTIES).check("the number of parties", requirements.parties)?;
         let slots = requirements.slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
         let mut lack = format!("{} slots do not fit into any ring of the security tables", requirements.slots);
         for n in DIMENSIONS.into_iter().filter(|&n| slots <= n / 2) {
-            let Ok(most) = security::max_log2_qp(n, RlweParams::REQUIRED_SECURITY, SecretDistribution::Ternary) else {
+            let Ok(most) = security::max_log2_qp(n, RlweParams::REQUIRED_SECURITY, requirements.secret()) else {
                 continue;
             };
             let shapes: &[Shape] = if slots == n / 2 { &FULL } else { &SPARSE };
@@ -189,19 +206,22 @@ impl Candidate<'_> {
     /// A chain for a sine of this precision, or what it lacks.
     fn spec(&self, bits: f64) -> Result<std::result::Result<RefreshSpec, String>> {
         let (n, Shape { order, arcsine, maps }) = (self.n, self.shape);
-        // A rescaling's rounding in a slot, under a uniform ternary secret.
-        let rounding = (n as f64 / 12.0 * (1.0 + 2.0 * n as f64 / 3.0)).log2() / 2.0;
+        let parties = self.requirements.parties;
+        // A rescaling's rounding in a slot, under a uniform ternary secret or a sum of some.
+        let secret = f64::from(parties) * 2.0 * n as f64 / 3.0;
+        let rounding = (n as f64 / 12.0 * (1.0 + secret)).log2() / 2.0;
+        // The integers that the maps take are larger by the root of the number of parties.
+        let larger = f64::from(parties).log2() / 2.0;
         let scale_bits = ((bits + rounding + 1.0).ceil() as u32).max(28);
         let (first, second) = match order {
-            MapOrder::BackFirst => ((bits + 23.0).ceil() as u32, scale_bits),
-            MapOrder::BackLast => ((bits + 29.0).ceil() as u32, scale_bits - 2),
+            MapOrder::BackFirst => ((bits + larger + 23.0).ceil() as u32, scale_bits),
+            MapOrder::BackLast => ((bits + larger + 29.0).ceil() as u32, scale_bits - 2),
         };
         if scale_bits > MOST_BITS || first > 60 {
             return Ok(Err(format!("n = {n}: {bits:.0} bits need a scale above {MOST_BITS} bits")));
         }
         let groups = groups(self.slots, maps);
         let gap_bits = gap(bits, arcsine);
-        let input = scale_bits + gap_bits;
         let spec = RefreshSpec {
             n,
             slots: self.slots,
@@ -213,17 +233,20 @@ impl Candidate<'_> {
             to_slots: groups.clone(),
             to_coefficients: groups,
             constant_bits: [first, second],
-            doublings: 3,
+            doublings: doublings(3, LARGEST_INTEGER, integers::most(n, WEIGHTS[WEIGHTS.len() - 1], parties)),
             degree: 15,
             arcsine,
             max_keys: self.requirements.max_keys,
             ephemeral_weight: WEIGHTS[0],
-            ephemeral_special: (input + n.ilog2() / 2 + 3).div_ceil(MOST_BITS) as usize,
+            parties,
+            // Replaced by as many as the key takes.
+            ephemeral_special: 1,
             // Replaced by as many as the digits need.
             special_prime_bits: vec![MOST_BITS; 8],
             digits: 1,
             assurance: Assurance::Secure,
         };
+        let spec = RefreshSpec { ephemeral_special: ephemeral_special(&spec), ..spec };
         Ok(Ok(spec.with_sine_precision(bits)?))
     }
 }
@@ -274,7 +297,8 @@ mod tests {
     /// What is found states what was asked for, at 128 bits.
     #[test]
     fn requirements_are_met_by_what_is_stated() {
-        let requirements = RefreshRequirements { slots: 1000, depth: 1, precision_bits: 14.0, max_keys: None };
+        let requirements =
+            RefreshRequirements { slots: 1000, depth: 1, precision_bits: 14.0, max_keys: None, parties: 1 };
         let plan = RefreshPlan::choose(&requirements).unwrap();
         let (spec, params) = (plan.spec(), plan.context().rlwe().params());
         println!("{}", plan.explain());
@@ -308,10 +332,19 @@ mod tests {
         if std::env::var_os("WINDLASS_NIGHTLY").is_none() {
             return;
         }
-        let cases = [(1 << 15, 10, 25.0), (1 << 15, 15, 20.0), (1 << 14, 3, 15.0), (256, 10, 25.0), (4096, 5, 18.0)];
-        for (slots, depth, precision_bits) in cases {
+        let cases = [
+            (1 << 15, 10, 25.0, 1),
+            (1 << 15, 15, 20.0, 1),
+            (1 << 14, 3, 15.0, 1),
+            (256, 10, 25.0, 1),
+            (4096, 5, 18.0, 1),
+            (1 << 15, 5, 20.0, 3),
+            (256, 8, 22.0, 2),
+            (256, 5, 20.0, 16),
+        ];
+        for (slots, depth, precision_bits, parties) in cases {
             let clock = std::time::Instant::now();
-            let requirements = RefreshRequirements { slots, depth, precision_bits, max_keys: Some(10) };
+            let requirements = RefreshRequirements { slots, depth, precision_bits, max_keys: Some(10), parties };
             let plan = RefreshPlan::choose(&requirements).unwrap();
             println!("{requirements:?}, {:.1?}\n{}\n", clock.elapsed(), plan.explain());
             let error = plan.error().unwrap();

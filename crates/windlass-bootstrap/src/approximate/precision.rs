@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_rlwe::Limits;
+use windlass_rlwe::{Limits, RlweParams};
 use windlass_schemes::error::Result;
 
 use super::samples::Samples;
@@ -27,17 +27,10 @@ impl RefreshSpec {
         if !(1.0..=60.0).contains(&bits) {
             return Err(limits.refuse("the precision of the sine in bits", bits).into());
         }
-        let sine = Sine::new(&self)?;
-        let sensitivities = Samples::sensitivities(&self, &sine)?;
-        let n = self.n as f64;
-        // Of a rescaling under a uniform ternary secret, in the slots of the sine.
-        let rounding = ((2 * self.sine_slots()) as f64 / 12.0 * (1.0 + 2.0 * n / 3.0)).sqrt();
-        // Of both parts, in units of the message; a map back adds up as many as there are slots.
-        let summed = if self.order == MapOrder::BackLast { self.slots as f64 } else { 1.0 };
-        let unit = (2.0 * summed).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
-        let share = (-bits).exp2() / (sensitivities.len() as f64).sqrt();
-        let scale = |s: &f64| (s * rounding * unit / share).log2().ceil() as u32;
-        let mut scales: Vec<u32> = sensitivities.iter().map(scale).collect();
+        let errors = self.errors_of_scale_one()?;
+        let share = (-bits).exp2() / (errors.len() as f64).sqrt();
+        let scale = |error: &f64| (error / share).log2().ceil() as u32;
+        let mut scales: Vec<u32> = errors.iter().map(scale).collect();
         // Maps after the sine lower the scale; without them it has to be the caller's. What a level drops
         // is at least one prime.
         if let Some(last) = scales.last_mut() {
@@ -49,6 +42,49 @@ impl RefreshSpec {
         }
         self.sine_scale_bits = scales;
         Ok(self)
+    }
+
+    /// For each level of the sine what it adds to a slot of the message, were its scale 1.
+    fn errors_of_scale_one(&self) -> Result<Vec<f64>> {
+        let sine = Sine::new(self)?;
+        let sensitivities = Samples::sensitivities(self, &sine)?;
+        // Of a rescaling under the main secret, in the slots of the sine.
+        let rounding = self.rounding(2 * self.sine_slots());
+        // Of both parts, in units of the message; a map back adds up as many as there are slots.
+        let summed = if self.order == MapOrder::BackLast { self.slots as f64 } else { 1.0 };
+        let unit = (2.0 * summed).sqrt() * f64::from(self.gap_bits).exp2() / sine.factor();
+        Ok(sensitivities.iter().map(|s| s * rounding * unit).collect())
+    }
+
+    /// The refresh for a key that so many parties hold together, with a sine of the same precision.
+    ///
+    /// The integers that the sine removes are larger by √k and more, so the angle is doubled once or twice more often.
+    /// That takes a level each, and the errors of all levels are larger, since the secret is a sum. Primes for security
+    /// are not chosen again: [`RefreshPlan::choose`](super::RefreshPlan::choose) does that.
+    ///
+    /// Cost: some milliseconds.
+    ///
+    /// # Errors
+    /// [`windlass_schemes::Error::OutOfRange`] for a number of parties that no key has, for a specification that is for
+    /// several already, and as [`Self::with_sine_precision`].
+    pub fn with_parties(self, parties: u32) -> Result<Self> {
+        self.check()?;
+        let own = Limits::between(1, 1).with("to begin with a key of one party");
+        own.check("the number of parties", self.parties)?;
+        Limits::between(2, RlweParams::MAX_PARTIES).check("the number of parties", parties)?;
+        let errors = self.errors_of_scale_one()?;
+        // With the maps back first the last scale is the caller's, whatever its errors are.
+        let levels = errors.len() - usize::from(self.order == MapOrder::BackFirst);
+        let each =
+            errors[..levels].iter().zip(&self.sine_scale_bits).map(|(error, &bits)| error / f64::from(bits).exp2());
+        let bits = -each.map(|error| error * error).sum::<f64>().sqrt().log2();
+        let doublings = |spec: &Self| doublings(self.doublings, self.most(), spec.most());
+        let spec = Self { parties, sine_scale_bits: Vec::new(), ..self.clone() };
+        let spec = Self { doublings: doublings(&spec), ..spec };
+        // The error of the switch to the ephemeral secret is a sum of one from each party.
+        let least = ephemeral_special(&spec);
+        let ephemeral_special = spec.ephemeral_special.max(least.min(spec.special_prime_bits.len()));
+        Self { ephemeral_special, ..spec }.with_sine_precision(bits.clamp(1.0, 60.0))
     }
 
     /// The same with higher scales of the sine where its levels then drop fewer primes.
@@ -91,6 +127,22 @@ impl RefreshSpec {
         }
         self
     }
+}
+
+/// How often the angle is doubled for integers up to `most`, where it is `doublings` times for those up to `before`:
+/// the polynomial is near a cosine of no more periods.
+pub(super) fn doublings(doublings: u32, before: i64, most: i64) -> u32 {
+    let ratio = (most as f64 + 0.5) / (before as f64 + 0.5);
+    // A twentieth of a period more does no harm to a polynomial of degree 15.
+    doublings + (ratio / 1.05).log2().ceil().max(0.0) as u32
+}
+
+/// How many special primes of 50 bits the key to the ephemeral secret takes: the error of its switch stays below a
+/// fourth of a unit of a coefficient.
+pub(super) fn ephemeral_special(spec: &RefreshSpec) -> usize {
+    let input = spec.scale_bits + spec.gap_bits;
+    let parties = f64::from(spec.parties).log2() / 2.0;
+    (input + spec.n.ilog2() / 2 + 3 + parties.ceil() as u32).div_ceil(MOST_BITS) as usize
 }
 
 /// Levels of the sine from its argument down.

@@ -62,6 +62,7 @@ fn toy() -> Result<RefreshSpec> {
         arcsine: true,
         max_keys: None,
         ephemeral_weight: 32,
+        parties: 1,
         ephemeral_special: 2,
         special_prime_bits: vec![50; 5],
         digits: 5,

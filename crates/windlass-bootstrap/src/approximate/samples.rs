@@ -33,7 +33,7 @@ impl Errors {
         let each = |f: &dyn Fn(usize) -> f64| levels.iter().map(|&level| f(level)).collect();
         Self {
             rescaled: each(&|level| context.rescaling_deviation(level, slots)),
-            switched: each(&|level| context.switching_deviation(level, slots) / context.scale_of(level, 2)),
+            switched: each(&|level| context.relinearisation_errors(level, slots).deviation),
             constants: each(&|level| context.constant_scale(level)),
         }
     }

@@ -1,8 +1,10 @@
 //! What a refresh of CKKS is made of, and the levels that it takes.
 
-use windlass_rlwe::{Assurance, Limits, SecretDistribution};
+use windlass_rlwe::{Assurance, Limits, RlweParams, SecretDistribution};
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{CkksSpec, RefreshLevel};
+
+use super::integers;
 
 /// Where the maps from slots to coefficients are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,8 +56,11 @@ pub struct RefreshSpec {
     /// The most Galois keys that each map may need, if that matters more than time. Half as many more for
     /// the first map back of fewer than n/2 slots: it joins two halves, and has twice as many products.
     pub max_keys: Option<usize>,
-    /// Non-zero coefficients of the ephemeral secret.
+    /// Non-zero coefficients of the ephemeral secret; of several parties, of the part of each.
     pub ephemeral_weight: u32,
+    /// How many parties hold the key together; 1 for a key of one party. The ephemeral secret is then a sum of one from
+    /// each party, so the integers that the sine removes are larger ([`Self::with_parties`]).
+    pub parties: u32,
     /// Special primes of the key to the ephemeral secret.
     pub ephemeral_special: usize,
     /// Sizes in bits of the special primes.
@@ -114,6 +119,7 @@ impl RefreshSpec {
         Limits::between(4, MOST_WEIGHT.min(self.n / 2))
             .check("the weight of the ephemeral secret", self.ephemeral_weight as usize)?;
         Limits::between(4, 24).check("the gap of the message in bits", self.gap_bits)?;
+        Limits::between(1, RlweParams::MAX_PARTIES).check("the number of parties", self.parties)?;
         // As many points as coefficients at least.
         let degree = Limits::between(1, (5 * self.most()).min(63)).with("for this weight of the ephemeral secret");
         degree.check("the degree of the sine's polynomial", self.degree)?;
@@ -163,7 +169,26 @@ impl RefreshSpec {
 
     /// The variance of a coefficient of I, nearly a Gaussian.
     pub(super) fn integer_variance(&self) -> f64 {
-        (f64::from(self.ephemeral_weight) + 1.0) / 12.0
+        (self.ephemeral_square() + 1.0) / 12.0
+    }
+
+    /// The sum of the squares of the ephemeral secret's coefficients, on average: the secrets of several parties are
+    /// independent.
+    pub(super) fn ephemeral_square(&self) -> f64 {
+        f64::from(self.ephemeral_weight) * f64::from(self.parties)
+    }
+
+    /// The distribution of the main secret.
+    pub(super) fn secret(&self) -> SecretDistribution {
+        match self.parties {
+            1 => SecretDistribution::Ternary,
+            parties => SecretDistribution::Collective { parties },
+        }
+    }
+
+    /// The deviation of a slot, made by `count` coefficients, from a rounding under the main secret, for a scale of 1.
+    pub(super) fn rounding(&self, count: usize) -> f64 {
+        (count as f64 / 12.0 * (1.0 + self.secret().total_variance(self.n))).sqrt()
     }
 
     /// n/2s: by what the sum over rotations that leaves 2s coefficients multiplies them.
@@ -171,9 +196,9 @@ impl RefreshSpec {
         (self.n / (2 * self.slots)) as f64
     }
 
-    /// |I| is at most this: |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2.
+    /// |I| is at most this: |c_0 + c_1·s̃| ≤ (1 + h)·Q_B/2. For several parties the bound fails with probability 2^−128.
     pub(super) fn most(&self) -> i64 {
-        i64::from(self.ephemeral_weight.div_ceil(2))
+        integers::most(self.n, self.ephemeral_weight, self.parties)
     }
 
     /// The CKKS parameters with all levels.
@@ -185,7 +210,7 @@ impl RefreshSpec {
             base_prime_bits: split(self.scale_bits + self.gap_bits),
             special_prime_bits: self.special_prime_bits.clone(),
             digits: self.digits,
-            secret: SecretDistribution::Ternary,
+            secret: self.secret(),
             assurance: self.assurance.clone(),
             refresh_levels: self.levels(),
         }

@@ -59,6 +59,40 @@ fn refreshed_ciphertexts_have_the_message_and_new_levels() {
     }
 }
 
+/// Keys of sums of secrets, main and ephemeral: more doublings, and every error within what is stated.
+#[test]
+fn keys_of_several_parties_refresh_within_the_stated_error() {
+    let specs = [(back_first(1024), 3), (sparse(1024, 512), 2), (sparse(1024, 16), 3), (back_first(256), 16)];
+    for (of_one, count) in specs {
+        let spec = of_one.clone().with_parties(count).unwrap();
+        assert!(spec.doublings > of_one.doublings && spec.to_ckks().secret.parties() == count);
+        for seed in 0..3 {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            let (decryptor, refresher) = parties(&spec, &mut rng);
+            let message = values(spec.slots, &mut rng);
+            let (ct, _) = decryptor.encrypt(&message, 1.0, refresher.plan().input_level(), &mut rng).unwrap();
+            let before = decryptor.decrypt(&ct).unwrap();
+            let fresh = refresher.refresh(&ct).unwrap();
+            let (seen, worst, _) = errors(&before, &decryptor.decrypt(&fresh).unwrap());
+            let stated = refresher.plan().error().unwrap();
+            let [bits, least] = [0.0, stated.systematic].map(|part| -(stated.deviation() + part).log2());
+            let said = fresh.precision_bits();
+            println!(
+                "{count} parties, n = {}, {}: worst {worst:.1} of {said:.1}, {seen:.1} of {least:.1} to {bits:.1} bits, rare {:.1}",
+                spec.n,
+                spec.slots,
+                -stated.rare.log2()
+            );
+            // For many parties the norm of the secret is bounded as a sum of norms.
+            assert!(worst > said && worst > 20.0 && seen > least && seen < bits + 4.5);
+        }
+        assert!(matches!(spec.with_parties(3), Err(Error::OutOfRange(_))));
+    }
+    for count in [0, 1, 257] {
+        assert!(matches!(back_first(64).with_parties(count), Err(Error::OutOfRange(_))));
+    }
+}
+
 /// Two real messages in one refresh, in every order of lists and maps: each within what it states, bounded
 /// as before, and the steps of one refresh for two where a refresh takes pairs.
 #[test]

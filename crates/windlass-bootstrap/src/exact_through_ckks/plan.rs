@@ -46,7 +46,7 @@ impl ExactRefreshPlan {
             prime => SlotRing::new(m, prime, spec.exponent, Isa::best())?,
         };
         // A modulus switch adds t roundings to a coefficient of ε.
-        let of_a_switch = spec.plaintext_modulus() as f64 * rounding(spec.refresh.n);
+        let of_a_switch = spec.plaintext_modulus() as f64 * rounding(spec.refresh.n, 1);
         let error = PassError::new(&ckks, of_a_switch, spec.most())?;
         let (left, result) = bounds(spec, &ckks, &error)?;
         Ok(Self { spec: spec.clone(), ckks, slot_ring: Arc::new(slot_ring), error, left, result })

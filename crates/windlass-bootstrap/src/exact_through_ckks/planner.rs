@@ -101,7 +101,7 @@ fn bits_of_chain(spec: &ExactRefreshSpec) -> u32 {
 /// what a canonical norm is above a coefficient.
 fn bits_of_a_pass(requirements: &ExactRefreshRequirements, n: usize, passes: usize) -> Option<u32> {
     let log2_t = (requirements.prime as f64).log2() * f64::from(requirements.exponent);
-    let (log2_n, rounding) = ((n as f64).log2(), rounding(n).log2());
+    let (log2_n, rounding) = ((n as f64).log2(), rounding(n, 1).log2());
     let product = log2_t + rounding + log2_n / 2.0 + 2.0;
     let bits = f64::from(requirements.products) * product + log2_n / 2.0 + 2.0;
     let each = ((bits / passes as f64).ceil() as u32).max(*PASS_BITS.start());

@@ -76,7 +76,7 @@ impl ExactRefreshSpec {
         // Roundings add their bound to a refresh at its beginning, and t/q times that at its end. A bound by deviations
         // is some 8 times theirs (`bound::TAIL`), and a pass shall gain a little more than its prime has. The 5 and the
         // 6 were found by trial. They do not suffice for primes of 30 bits at n = 2^16: a plan then says so.
-        let size = (f64::from(pass_bits) + 5.0).max(log2_t + 6.0) + rounding(n).log2();
+        let size = (f64::from(pass_bits) + 5.0).max(log2_t + 6.0) + rounding(n, 1).log2();
         let scale_bits = (size.ceil() as u32).min(50);
         let excess_bits = (size - f64::from(scale_bits)).max(0.0);
         // Constants of the maps back are larger by the third root of q/t, each.
@@ -88,6 +88,7 @@ impl ExactRefreshSpec {
             gained: f64::from(pass_bits) - excess_bits,
             larger_constants: larger,
             assurance,
+            parties: 1,
         };
         let refresh = chain.refresh()?;
         Ok(Self { prime, exponent, passes, pass_bits, refresh, excess_bits })
@@ -101,6 +102,10 @@ impl ExactRefreshSpec {
         if !(0.0..=7.0).contains(&self.excess_bits) {
             let what = "the bits by which ε exceeds the scale";
             return Err(Limits::between(0, 7).refuse(what, self.excess_bits).into());
+        }
+        if self.refresh.parties != 1 {
+            let what = "a refresh through CKKS with a key of several parties; use a bootstrapping".into();
+            return Err(BootstrapError::Unsupported { what }.into());
         }
         let is_whole = self.refresh.slots == self.refresh.n / 2;
         if is_whole && self.refresh.order == MapOrder::BackLast && self.refresh.depth == 0 {

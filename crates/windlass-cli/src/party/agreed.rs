@@ -53,9 +53,7 @@ impl AnyAgreement {
         })?;
         // Files that were edited may end in line breaks, which the digest does not cover.
         let text = text.trim();
-        let is_ckks = serde_json::from_str::<serde_json::Value>(text)
-            .is_ok_and(|value| value["parameters"].get("windlass_ckks_parameters").is_some());
-        Ok(match is_ckks {
+        Ok(match windlass_parties::is_approximate(text) {
             true => Self::Approximate(Agreement::from_json(text).map_err(at(path))?),
             false => Self::Exact(Agreement::from_json(text).map_err(at(path))?),
         })

@@ -234,6 +234,9 @@ impl PyContext {
     ///     The most keys of each map, 10 by default: fewer keys take less memory and more time. Not for
     ///     several passes.
     /// progress : bool or callable, optional
+    /// parties : int, optional
+    ///     For a key that so many parties hold together (:mod:`windlass.parties`). The noise of their decryptions
+    ///     takes some 60 to 70 bits of the precision: ask for 75 or more.
     ///
     /// Raises
     /// ------
@@ -249,7 +252,7 @@ impl PyContext {
     /// >>> context.ring_dimension, context.security >= 128
     /// (32768, True)
     #[staticmethod]
-    #[pyo3(signature = (*, slots=Natural(1), depth=Natural(3), precision=20.0, max_keys=Natural(10), progress=None), text_signature = "(*, slots=1, depth=3, precision=20.0, max_keys=10, progress=None)")]
+    #[pyo3(signature = (*, slots=Natural(1), depth=Natural(3), precision=20.0, max_keys=Natural(10), progress=None, parties=None), text_signature = "(*, slots=1, depth=3, precision=20.0, max_keys=10, progress=None, parties=None)")]
     fn refreshing(
         py: Python<'_>,
         slots: Natural,
@@ -257,18 +260,22 @@ impl PyContext {
         precision: f64,
         max_keys: Natural,
         progress: Option<&Bound<'_, PyAny>>,
+        parties: Option<Natural>,
     ) -> PyResult<Self> {
         let small = |number: Natural| usize::try_from(number.0).unwrap_or(usize::MAX);
+        let parties = parties.map_or(1, number_of);
         let requirements = RefreshRequirements {
             slots: small(slots),
             depth: small(depth),
             precision_bits: precision,
             max_keys: Some(small(max_keys)),
+            parties,
         };
         let several = PreciseRefreshRequirements {
             slots: requirements.slots,
             depth: requirements.depth,
             precision_bits: precision,
+            parties,
         };
         let json = long(py, progress, "planning", move |_| match precision > ONE_PASS {
             true => Ok(PreciseRefreshPlan::choose(&several)?.spec().to_json()),
@@ -380,7 +387,8 @@ impl PyContext {
     /// ParameterError
     ///     For fewer than 2 parties, or more than can be.
     /// NoParameters
-    ///     If the parameters are made for refreshes.
+    ///     If the parameters are made for refreshes of integers through CKKS, or no set of this ring is secure for so
+    ///     many.
     ///
     /// Examples
     /// --------

@@ -7,7 +7,7 @@ use pyo3::types::{PyDict, PyTuple};
 use windlass::schemes::Publication;
 use windlass::wire::hex;
 use windlass::{Approximate, Exact, NeedsKeys};
-use windlass_parties::{Agreement, Member};
+use windlass_parties::{Agreement, Member, is_approximate};
 
 use super::calls::together;
 use crate::array::{Parts, PyCiphertext};
@@ -33,7 +33,7 @@ pub type AgreementKind = Either<Agreement<Exact>, Agreement<Approximate>>;
 /// members : dict of str to bytes
 ///     Names, and the public halves of their identities, in order.
 /// *circuits : LinearPlan, Circuit or Keys
-///     Everything that a server will run, with context.bootstrapping() for refreshes of integers.
+///     Everything that a server will run, with context.bootstrapping() for refreshes.
 /// threshold : int, optional
 ///     How many members decrypt together; all by default.
 /// decryptions : int
@@ -47,8 +47,8 @@ pub type AgreementKind = Either<Agreement<Exact>, Agreement<Approximate>>;
 ///     If the context is for another number of parties, a number is out of range, or a name has a comma or characters
 ///     that are not seen.
 /// NoParameters
-///     If a circuit needs another refresh than the context's own bootstrapping, or if the parameters have no room to
-///     decrypt even a fresh array.
+///     If a circuit needs a refresh that a text cannot name, such as one of CKKS with other keys than the context's own, or if
+///     the parameters have no room to decrypt even a fresh array.
 ///
 /// Examples
 /// --------
@@ -118,7 +118,7 @@ impl PyAgreement {
     fn from_json(py: Python<'_>, text: String) -> PyResult<Self> {
         let kind = together(py, || {
             let text = text.trim();
-            Ok(match text.contains("\"windlass_ckks_parameters\"") {
+            Ok(match is_approximate(text) {
                 true => AgreementKind::Approximate(Agreement::from_json(text)?),
                 false => AgreementKind::Exact(Agreement::from_json(text)?),
             })

@@ -22,6 +22,8 @@ use crate::setting::Kind;
 
 type AssemblyKind = Either<Assembly<Exact>, Assembly<Approximate>>;
 
+type KeysKind = Either<CollectiveKeys<Exact>, CollectiveKeys<Approximate>>;
+
 /// Adds up the shares of all parties to keys. It holds no secret: anyone can run it.
 ///
 /// Examples
@@ -35,19 +37,19 @@ type AssemblyKind = Either<Assembly<Exact>, Assembly<Approximate>>;
 #[pyclass(frozen, name = "Assembly", module = "windlass.parties")]
 pub struct PyAssembly {
     agreement: Py<PyAgreement>,
-    kind: Mutex<(AssemblyKind, Option<CollectiveKeys>)>,
+    kind: Mutex<(AssemblyKind, Option<KeysKind>)>,
 }
 
 impl PyAssembly {
-    fn lock(&self) -> MutexGuard<'_, (AssemblyKind, Option<CollectiveKeys>)> {
+    fn lock(&self) -> MutexGuard<'_, (AssemblyKind, Option<KeysKind>)> {
         self.kind.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn keys(&self, py: Python<'_>) -> PyResult<CollectiveKeys> {
+    fn keys(&self, py: Python<'_>) -> PyResult<KeysKind> {
         together(py, || {
             let mut own = self.lock();
             if own.1.is_none() {
-                own.1 = Some(on_kind!(&own.0, assembly => assembly.finish()?));
+                own.1 = Some(map_kind!(&own.0, assembly => assembly.finish()?));
             }
             Ok(own.1.clone().expect("it was made"))
         })
@@ -88,8 +90,8 @@ impl PyAssembly {
     /// MissingMessages
     ///     ``members`` has the names of those whose messages are missing.
     fn encryptor(&self, py: Python<'_>) -> PyResult<PyEncryptor> {
-        let keys = self.keys(py)?;
-        PyEncryptor::of_key(py, &self.agreement.get().setting, (*keys.public).clone())
+        let public = on_kind!(self.keys(py)?, keys => keys.public);
+        PyEncryptor::of_key(py, &self.agreement.get().setting, (*public).clone())
     }
 
     /// The evaluation keys, with which anyone computes.
@@ -101,13 +103,12 @@ impl PyAssembly {
     /// ------
     /// MissingMessages
     fn server(&self, py: Python<'_>) -> PyResult<PyServer> {
-        let CollectiveKeys { evaluation: keys, bootstrapping, .. } = self.keys(py)?;
+        let keys = self.keys(py)?;
         let setting = &self.agreement.get().setting;
         let kind = quick(py, || {
-            Ok(match &setting.kind {
-                Kind::Exact(context) => ServerKind::Exact(context.server_from_keys(keys, bootstrapping)?),
-                Kind::Approximate(context) => ServerKind::Approximate(context.server_from_keys(keys, Vec::new())?),
-            })
+            Ok(map_kind!((&setting.kind, keys), (context, keys) => {
+                context.server_from_keys(keys.evaluation, keys.bootstrapping)?
+            }))
         })?;
         Ok(PyServer::new(setting, kind))
     }

@@ -64,7 +64,7 @@ impl Bounds {
             systematic: 0.0,
             most: 2.0 * slots / std::f64::consts::PI + 1.0,
         };
-        let coefficient_rounding = rounding_of_any(refresh.n);
+        let coefficient_rounding = rounding_of_any(refresh.n, refresh.parties);
         let largest = pass_scale * PRIMES + coefficient_rounding;
         let mut bounds = Self {
             error: PassError::new(pass, coefficient_rounding, largest)?,
@@ -185,6 +185,6 @@ impl Bounds {
 }
 
 /// What no coefficient of a rounded ciphertext is off by, if others chose its first part.
-fn rounding_of_any(n: usize) -> f64 {
-    rounding(n) + 0.5
+fn rounding_of_any(n: usize, parties: u32) -> f64 {
+    rounding(n, parties) + 0.5
 }

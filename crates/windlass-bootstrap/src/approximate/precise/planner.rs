@@ -1,6 +1,6 @@
 //! Parameters of a refresh of several passes from what is asked for.
 
-use windlass_rlwe::{Assurance, Limits};
+use windlass_rlwe::{Assurance, Limits, RlweParams};
 use windlass_schemes::error::{Error, Result};
 
 use super::plan::PreciseRefreshPlan;
@@ -16,12 +16,14 @@ pub struct PreciseRefreshRequirements {
     pub precision_bits: f64,
     /// Products in sequence between two refreshes.
     pub depth: usize,
+    /// How many parties hold the key together; 1 for a key of one party.
+    pub parties: u32,
 }
 
 impl Default for PreciseRefreshRequirements {
-    /// One slot, 60 bits, one product.
+    /// One slot, 60 bits, one product, one party.
     fn default() -> Self {
-        Self { slots: 1, precision_bits: 60.0, depth: 1 }
+        Self { slots: 1, precision_bits: 60.0, depth: 1, parties: 1 }
     }
 }
 
@@ -44,15 +46,16 @@ impl PreciseRefreshPlan {
     /// [`Error::NoParameters`] says what the largest ring lacks; [`Error::OutOfRange`] for numbers that no
     /// refresh has.
     pub fn choose(requirements: &PreciseRefreshRequirements) -> Result<Self> {
-        let PreciseRefreshRequirements { slots, precision_bits, depth } = *requirements;
+        let PreciseRefreshRequirements { slots, precision_bits, depth, parties } = *requirements;
         if !(1.0..=MOST_BITS).contains(&precision_bits) {
             return Err(Limits::between(1, MOST_BITS as u32).refuse("the precision in bits", precision_bits).into());
         }
         Limits::at_most(100).with("more than any secure ring has primes for").check("the number of products", depth)?;
+        Limits::between(1, RlweParams::MAX_PARTIES).check("the number of parties", parties)?;
         let whole = slots.max(1).checked_next_power_of_two().unwrap_or(usize::MAX);
         let mut lack = format!("{slots} slots do not fit into any ring of the security tables");
         for n in DIMENSIONS.into_iter().filter(|&n| whole <= n / 2) {
-            match (Candidates { n, precision_bits, depth, assurance: Assurance::Secure }).plan()? {
+            match (Candidates { n, precision_bits, depth, assurance: Assurance::Secure, parties }).plan()? {
                 Ok(plan) => return Ok(plan),
                 Err(reason) => lack = reason,
             }
@@ -68,6 +71,7 @@ struct Candidates {
     precision_bits: f64,
     depth: usize,
     assurance: Assurance,
+    parties: u32,
 }
 
 impl Candidates {
@@ -92,7 +96,8 @@ impl Candidates {
         let spare = (self.expected(passes) - 1.0 - self.precision_bits).max(0.0) as u32;
         let mut lack = String::new();
         for (less, finer) in [(spare, 0), (spare.saturating_sub(2), 0), (0, 1), (0, 2)] {
-            let spec = PreciseRefreshSpec::with_finer_sine(self.n, passes, self.depth, self.assurance.clone(), finer)?;
+            let sine = (finer, self.parties);
+            let spec = PreciseRefreshSpec::with_finer_sine(self.n, passes, self.depth, self.assurance.clone(), sine)?;
             let less = less.min(spec.scale_bits - spec.refresh.scale_bits);
             let spec = PreciseRefreshSpec { scale_bits: spec.scale_bits - less, ..spec };
             let missing = match PreciseRefreshPlan::of_shape(&spec) {
@@ -138,7 +143,7 @@ mod tests {
         let most = (2, *PASS_BITS.end());
         let plain = PreciseRefreshSpec::new(n, most, depth, assurance.clone()).unwrap();
         let plain = PreciseRefreshPlan::of_shape(&plain).unwrap().precision_bits();
-        let candidates = Candidates { n, precision_bits: plain + 0.2, depth, assurance };
+        let candidates = Candidates { n, precision_bits: plain + 0.2, depth, assurance, parties: 1 };
         let plan = candidates.plan().unwrap().unwrap();
         println!("{plain:.2} bits, then {:.2}", plan.precision_bits());
         assert_eq!(plan.spec().passes, 2);

@@ -1,6 +1,6 @@
 //! What a refresh of several passes is made of.
 
-use windlass_rlwe::{Assurance, Limits, SecretDistribution};
+use windlass_rlwe::{Assurance, Limits, RlweParams};
 use windlass_schemes::error::{BootstrapError, Result};
 use windlass_schemes::schemes::ckks::CkksSpec;
 
@@ -50,10 +50,21 @@ impl PreciseRefreshSpec {
     /// # Errors
     /// [`windlass_schemes::Error::OutOfRange`] for numbers that no refresh has.
     pub fn new(n: usize, (passes, pass_bits): (usize, u32), depth: usize, assurance: Assurance) -> Result<Self> {
-        Self::with_finer_sine(n, (passes, pass_bits), depth, assurance, 0)
+        Self::with_finer_sine(n, (passes, pass_bits), depth, assurance, (0, 1))
     }
 
-    /// As [`Self::new`] with a sine that is exact to some bits more.
+    /// The same passes for a key that so many parties hold together. Special primes and digits are found by
+    /// [`super::PreciseRefreshPlan::of_shape`].
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`windlass_schemes::Error::OutOfRange`] for a number of parties that no key has.
+    pub fn with_parties(&self, parties: u32) -> Result<Self> {
+        Limits::between(2, RlweParams::MAX_PARTIES).check("the number of parties", parties)?;
+        let Self { passes, pass_bits, depth, refresh, .. } = self;
+        Self::with_finer_sine(refresh.n, (*passes, *pass_bits), *depth, refresh.assurance.clone(), (0, parties))
+    }
+
+    /// As [`Self::new`] with a sine that is exact to some bits more, for so many parties.
     ///
     /// # Errors
     /// As there.
@@ -62,7 +73,7 @@ impl PreciseRefreshSpec {
         (passes, pass_bits): (usize, u32),
         depth: usize,
         assurance: Assurance,
-        finer: u32,
+        (finer, parties): (u32, u32),
     ) -> Result<Self> {
         let dimension = Limits::between(1 << 4, 1 << 17).with("a power of two");
         dimension.check("the ring dimension", n)?;
@@ -70,7 +81,7 @@ impl PreciseRefreshSpec {
             return Err(dimension.refuse("the ring dimension", n).into());
         }
         check_counts((passes, pass_bits), depth)?;
-        let scale_bits = (f64::from(pass_bits) + ROOM_BITS + rounding(n).log2()).ceil() as u32;
+        let scale_bits = (f64::from(pass_bits) + ROOM_BITS + rounding(n, parties).log2()).ceil() as u32;
         let chain = PassChain {
             n,
             scale_bits,
@@ -78,6 +89,7 @@ impl PreciseRefreshSpec {
             gained: f64::from(pass_bits + finer),
             larger_constants: 0.0,
             assurance,
+            parties,
         };
         let refresh = chain.refresh()?;
         // Primes are a little below powers of two: with one bit less, numbers of absolute value 1 fit for certain.
@@ -117,7 +129,7 @@ impl PreciseRefreshSpec {
             base_prime_bits,
             special_prime_bits: pass.special_prime_bits,
             digits: pass.digits,
-            secret: SecretDistribution::Ternary,
+            secret: self.refresh.secret(),
             assurance: pass.assurance,
             refresh_levels: pass.refresh_levels,
         }

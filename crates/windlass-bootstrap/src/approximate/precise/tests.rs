@@ -108,6 +108,28 @@ fn every_pass_adds_its_bits() {
     }
 }
 
+/// With the sums of secrets that several parties have.
+#[test]
+fn every_pass_adds_its_bits_for_several_parties() {
+    for (n, passes, count, least) in
+        [(1 << 10, (3, 26), 3, 70.0), (1 << 9, (2, 27), 2, 46.0), (1 << 9, (1, 26), 8, 18.0)]
+    {
+        let spec = toy(n, passes, 1).with_parties(count).unwrap();
+        let mut parties = Parties::new(&spec, u64::from(count));
+        for slots in [n / 2, 16] {
+            let values = parties.values(slots);
+            let base = parties.plan.context().base_level();
+            let ct = parties.encrypt(&values, base);
+            let fresh = parties.refresher.refresh(&ct).unwrap();
+            let (seen, stated, bound) = compare(&parties, &fresh, &values);
+            println!(
+                "{count} parties, {n}, {slots}, {passes:?}: seen {seen:.1}, stated {stated:.1}, at worst {bound:.1}"
+            );
+            assert!(seen > least && seen < stated + 5.0 && seen > stated - 0.5);
+        }
+    }
+}
+
 /// One large coefficient, and slots at their bound.
 #[test]
 fn messages_at_their_bound_keep_their_bits() {
@@ -306,7 +328,8 @@ fn a_precision_that_is_too_low_is_refused() {
 #[test]
 fn choosing_says_what_is_missing() {
     let refused = |slots, precision_bits, depth| {
-        PreciseRefreshPlan::choose(&PreciseRefreshRequirements { slots, precision_bits, depth }).unwrap_err()
+        PreciseRefreshPlan::choose(&PreciseRefreshRequirements { slots, precision_bits, depth, parties: 1 })
+            .unwrap_err()
     };
     for bits in [f64::NAN, 0.0, 90.0] {
         assert!(matches!(refused(1, bits, 1), Error::OutOfRange(_)));
@@ -341,7 +364,8 @@ fn full_size_plans() {
         assert!(plan.precision_bits() >= bits && plan.most() >= 1.0, "{name}");
     }
     for (slots, precision_bits, depth) in [(1 << 15, 60.0, 5), (4096, 70.0, 1), (1 << 15, 50.0, 3)] {
-        let plan = PreciseRefreshPlan::choose(&PreciseRefreshRequirements { slots, precision_bits, depth }).unwrap();
+        let plan = PreciseRefreshPlan::choose(&PreciseRefreshRequirements { slots, precision_bits, depth, parties: 1 })
+            .unwrap();
         println!("{slots} slots, {precision_bits} bits, {depth} products: {}", heading(&plan));
         assert!(plan.precision_bits() >= precision_bits && plan.most() >= 1.0);
         assert!(plan.context().rlwe().params().security().bits >= 128.0);

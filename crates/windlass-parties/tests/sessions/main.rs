@@ -1,6 +1,8 @@
 //! Whole sessions: making keys, computing, decrypting; messages that are late, doubled, changed, of another session; and
 //! parties that stop and start again.
 
+mod refreshes;
+
 use std::sync::Arc;
 
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
@@ -58,7 +60,7 @@ impl<F: CollectiveFamily> Session<F> {
     }
 
     /// All messages to everyone, as a mailbox gives them.
-    fn keys(&mut self) -> CollectiveKeys {
+    fn keys(&mut self) -> CollectiveKeys<F> {
         let mut assembly = Assembly::new(&self.agreement);
         // The lengths were known before: of a message for each key, of the first and of the dealt shares.
         let known = self.agreement.key_message_bytes();
@@ -438,31 +440,6 @@ fn values_go_to_a_key_outside_and_to_additive_shares() {
     assert_eq!(session.parties.iter().map(Party::decryptions).collect::<Vec<_>>(), [1, 3, 1]);
 }
 
-/// Circuits under keys of three parties refresh by themselves, as many products as are asked for.
-#[test]
-fn circuits_refresh_without_the_parties() {
-    for name in ["insecure_boot_256_p257", "insecure_boot_105"] {
-        let params = Params::preset(name, Scheme::Bgv).unwrap().with_parties(2).unwrap();
-        let context = Context::from_params(params).unwrap();
-        let plan = context.bootstrapping().unwrap();
-        let mut session = begin(&context, 2, 2, &[&plan, &Products]);
-        let text = session.agreement.to_json();
-        assert_eq!(Agreement::<Exact>::from_json(text).unwrap().digest(), session.agreement.digest());
-        let keys = session.keys();
-        let server = context.server_from_keys(Arc::clone(&keys.evaluation), keys.bootstrapping.clone()).unwrap();
-        let t = context.modulus();
-        let values: Vec<u64> = (0..context.slots() as u64).map(|j| (j + 2) % t).collect();
-        let mut ct = encrypt(&context, &keys, &values);
-        let mut wanted = values;
-        for _ in 0..12 {
-            ct = server.square(&ct).unwrap();
-            wanted.iter_mut().for_each(|x| *x = *x * *x % t);
-        }
-        let refreshed = server.refresh(&ct).unwrap();
-        assert_eq!(session.read(&refreshed, &[1, 2]).unwrap().to_integers().unwrap(), wanted, "{name}");
-    }
-}
-
 /// Shares of different keys are different messages, which may come apart: who lacks one lacks keys.
 #[test]
 fn keys_come_one_by_one() {
@@ -543,20 +520,6 @@ fn members_that_differ_are_named() {
     assembly.receive(&ada.closing().unwrap()[0]).unwrap();
     let refused = assembly.receive(&cleo.closing().unwrap()[0]);
     assert!(matches!(refused, Err(PartiesError::Disagreement { from, before }) if from == "Cleo" && before == "Ada"));
-}
-
-#[test]
-fn refreshes_that_cannot_be_made_together_are_refused() {
-    use windlass::bootstrap::{BootstrapSpec, Mode};
-    let params = Params::preset("insecure_boot_256_p257", Scheme::Bgv).unwrap().with_parties(2).unwrap();
-    let context = Context::from_params(params).unwrap();
-    let spec = BootstrapSpec { mode: Mode::Packed, ..context.bootstrapping_spec() };
-    let members = || {
-        [(); 2].map(|()| Identity::generate().unwrap()).iter().zip(NAMES).map(|(own, name)| own.member(name)).collect()
-    };
-    let packed = context.bootstrapping_with(spec).unwrap();
-    let refused = Agreement::new(&context, members(), 2, &[&packed]);
-    assert!(matches!(refused, Err(PartiesError::Unsupported { .. })), "{refused:?}");
 }
 
 /// The count of decryptions outlives a restart; and a planned set has room for what it promises, whatever the threshold.
