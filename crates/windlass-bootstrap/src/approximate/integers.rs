@@ -39,7 +39,7 @@ pub(super) fn most(n: usize, weight: u32, parties: u32) -> i64 {
     }
 }
 
-/// t: no |T| exceeds it but with probability 2^−128, the least over λ.
+/// t: no |T| exceeds it except with probability 2^−128, the least over λ.
 fn tail(n: f64, total: f64) -> f64 {
     let at = |lambda: f64| {
         let half = lambda / 2.0;
