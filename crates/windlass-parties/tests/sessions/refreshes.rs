@@ -74,14 +74,12 @@ fn check_text(agreement: &Agreement<Approximate>) {
 #[test]
 fn circuits_of_real_numbers_refresh_without_the_parties() {
     let assurance = Assurance::Insecure { name: "insecure_parties".into() };
-    let spec = PreciseRefreshSpec::new(512, (3, 26), 2, assurance).unwrap().with_parties(3).unwrap();
+    let spec = PreciseRefreshSpec::new(1024, (3, 26), 2, assurance).unwrap().with_parties(3).unwrap();
     let context = Context::of_precise_refresh(Arc::new(PreciseRefreshPlan::of_shape(&spec).unwrap()));
     let plan = context.precise_refresh().unwrap();
-    for by in [[1, 2], [2, 3]] {
-        let mut session = begin(&context, 3, 2, &[&plan, &Products]);
-        check_text(&session.agreement);
-        check(&mut session, &context, &by, 5.0);
-    }
+    let mut session = begin(&context, 3, 2, &[&plan, &Products]);
+    check_text(&session.agreement);
+    check(&mut session, &context, &[2, 3], 5.0);
 }
 
 /// A refresh of one pass leaves too few bits for 40 bits of statistical security: that is refused, and less works.
