@@ -70,9 +70,8 @@ impl PassChain {
         };
         let spec = RefreshSpec { ephemeral_special: ephemeral_special(&spec), ..spec };
         // A coefficient has 1/√n of the deviation of a slot. A bound counts 72 of them, with room of 1.5 each: 108, 6.8
-        // bits, and the rest of the 8.5 is room. With several parties the maps add more, by the root of their number.
-        let more = if parties == 1 { 0.0 } else { 1.0 + f64::from(parties).log2() / 2.0 };
-        let precision = gained + 8.5 + more - f64::from(log2_n) / 2.0;
+        // bits, and the rest of the 8.5 is room.
+        let precision = gained + 8.5 - f64::from(log2_n) / 2.0;
         Ok(spec.with_sine_precision(precision)?.with_few_primes())
     }
 }

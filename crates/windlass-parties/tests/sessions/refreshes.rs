@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use windlass::bootstrap::approximate::RefreshSpec;
-use windlass::bootstrap::approximate::precise::{PreciseRefreshPlan, PreciseRefreshSpec};
 use windlass::bootstrap::{BootstrapSpec, Mode};
 use windlass::needs::Products;
 use windlass::schemes::ckks::{self, Complex64, WideComplex};
 use windlass::schemes::{Encryptor, Publication};
 use windlass::{Approximate, Context, Exact, NeedsKeys, Params, Plaintext, Scheme};
 use windlass_parties::{Agreement, Identity, PartiesError, Party};
-use windlass_rlwe::Assurance;
 use windlass_rlwe::context::os_rng;
 
 use super::{NAMES, Session, begin, encrypt};
@@ -68,18 +66,6 @@ fn check_text(agreement: &Agreement<Approximate>) {
     assert_eq!(again.digest(), agreement.digest());
     assert_eq!(again.refreshes().len(), 1);
     assert!(windlass_parties::is_approximate(text) && Agreement::<Exact>::from_json(text).is_err());
-}
-
-/// Two of three parties read what a refresh of three passes leaves, with 40 bits of statistical security.
-#[test]
-fn circuits_of_real_numbers_refresh_without_the_parties() {
-    let assurance = Assurance::Insecure { name: "insecure_parties".into() };
-    let spec = PreciseRefreshSpec::new(1024, (3, 26), 2, assurance).unwrap().with_parties(3).unwrap();
-    let context = Context::of_precise_refresh(Arc::new(PreciseRefreshPlan::of_shape(&spec).unwrap()));
-    let plan = context.precise_refresh().unwrap();
-    let mut session = begin(&context, 3, 2, &[&plan, &Products]);
-    check_text(&session.agreement);
-    check(&mut session, &context, &[2, 3], 5.0);
 }
 
 /// A refresh of one pass leaves too few bits for 40 bits of statistical security: that is refused, and less works.
