@@ -27,7 +27,7 @@ pub struct Ring {
 
 /// Powers of two with 128 bits of security, and a ring of three odd primes.
 pub const RINGS: [Ring; 4] = [
-    Ring { m: 1 << 14, p: 17, q: (45, 3), special: 1 },
+    Ring { m: 1 << 14, p: 17, q: (50, 3), special: 1 },
     Ring { m: 1 << 15, p: 65537, q: (45, 6), special: 2 },
     Ring { m: 1 << 16, p: 65537, q: (50, 12), special: 4 },
     Ring { m: 21845, p: 2, q: (45, 6), special: 2 },
