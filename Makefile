@@ -13,13 +13,14 @@ MEMBERS = --workspace --exclude windlass-wasm
 GPU = $(if $(shell command -v $${CXX:-c++} 2>/dev/null),--features windlass-gpu/emulated)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint prose unit docs python wheel packages arm site bench nightly nvrtc wasm constant-time fuzz audit sbom estimates clean
+.PHONY: help demo test setup format lint prose unit docs python wheel wheels packages arm site bench nightly nvrtc wasm constant-time fuzz audit sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
 	@echo "make test      format, lints, tests, documentation, of Rust and of Python"
 	@echo "make prose     spelling and forbidden phrases (in make lint too)"
 	@echo "make wheel     the Python package as a file, for any Linux since 2018"
+	@echo "make wheels    the same for x86-64 and ARM, glibc and musl: an hour of a core"
 	@echo "make packages  what a release consists of, built and checked; publishes nothing"
 	@echo "make arm       tests of kernels, rings and files for 64-bit ARM, under emulation"
 	@echo "make bench     the standard benchmark (not a test)"
@@ -124,6 +125,16 @@ python: setup $(VENV)/made
 wheel: setup $(VENV)/made
 	$(IN_VENV) pip install --quiet --disable-pip-version-check ziglang
 	$(IN_VENV) maturin build --release --locked --zig --compatibility manylinux_2_28 --out target/wheels
+
+# For both kinds of processor and both C libraries of Linux, all built on this machine.
+LINUX = x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-unknown-linux-musl aarch64-unknown-linux-musl
+wheels: setup $(VENV)/made
+	$(IN_VENV) pip install --quiet --disable-pip-version-check ziglang
+	rustup target add $(LINUX)
+	$(IN_VENV) for target in $(LINUX); do \
+	    case $$target in *musl) system=musllinux_1_2 ;; *) system=manylinux_2_28 ;; esac; \
+	    maturin build --release --locked --zig --target $$target --compatibility $$system --out target/wheels || exit 1; \
+	done
 
 # Crates, source distribution, wheel in empty environments, npm package, container.
 packages: setup
