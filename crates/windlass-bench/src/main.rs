@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bootstrap;
+mod functions;
 mod linear;
 mod lookup;
 mod machine;
@@ -52,6 +53,8 @@ enum Command {
     /// Nearest neighbours of an encrypted vector, compared with the method of diagonals and the
     /// memory bandwidth.
     Search(search::Search),
+    /// Functions of real numbers that refresh between their steps, and trainings, compared with plain values.
+    Functions(functions::Functions),
     /// Keys of several parties: the work of one party, beside making all keys alone, and the bytes that it sends.
     Parties(parties::Parties),
     /// What Windlass states of the security of every preset and every point of its tables, a line
@@ -68,6 +71,7 @@ fn main() -> ExitCode {
         Command::Mapped(args) => mapped::run(&args),
         Command::Lookup(args) => lookup::run(&args),
         Command::Search(args) => search::run(&args),
+        Command::Functions(args) => functions::run(&args),
         Command::Parties(args) => parties::run(&args),
         Command::Security => security::run(),
     };

@@ -2,6 +2,7 @@
 
 mod adversary;
 mod entries;
+mod functions;
 mod layer;
 
 use windlass::bootstrap::BootstrapError;
@@ -215,7 +216,8 @@ impl World {
         if !self.context.ckks().spec().refresh_levels.is_empty() && self.dice.once_in(4) {
             return self.refresh();
         }
-        match self.dice.below(17) {
+        match self.dice.below(18) {
+            17 => self.function(),
             15..=16 => self.on_entries(),
             0 => self.fresh(),
             13 => self.images(),
