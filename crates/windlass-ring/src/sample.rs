@@ -249,60 +249,71 @@ mod tests {
         assert!(first.iter().sum::<u32>().abs_diff(second.iter().sum()) < 900);
     }
 
-    /// Alone, so that a test finds their machine code.
-    #[inline(never)]
-    fn lower_alone(x: u64, y: u64) -> i64 {
-        lower(x, y)
-    }
-
-    #[inline(never)]
-    fn coefficient_alone(random: u64) -> i64 {
-        coefficient(random)
-    }
-
-    #[inline(never)]
-    fn greater_alone(most: u64, next: f64) -> u64 {
-        crate::norm::greater(most, next)
-    }
-
-    #[inline(never)]
-    fn with_a_branch(random: u64) -> u64 {
-        if random & 1 == 0 { random } else { rng().next_u64() }
-    }
-
-    /// As compiled for this program, no instruction of these jumps; one of the last does.
+    /// What the compiler makes of the functions that touch secrets.
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    #[test]
-    fn machine_code_has_no_branches() {
-        // Release programs are stripped: their functions have no names.
-        if !cfg!(debug_assertions) {
-            return;
-        }
-        // Known arguments would let the compiler put results in place of calls and leave functions out.
-        let kept = (in_order as fn(_, _) -> _, lower_alone as fn(_, _) -> _, coefficient_alone as fn(_) -> _);
-        std::hint::black_box(kept);
-        std::hint::black_box((greater_alone as fn(_, _) -> _, with_a_branch as fn(_) -> _));
-        let program = std::env::current_exe().unwrap();
-        let arguments = ["--disassemble", "--no-show-raw-insn", "--section=.text"];
-        let listing = std::process::Command::new("objdump").args(arguments).arg(program).output();
-        let listing =
-            String::from_utf8(listing.expect("objdump, which comes with gcc, lists programs").stdout).unwrap();
+    mod machine_code {
+        use super::*;
 
-        // A function is a line `address <name>:` and those until the next empty one, which have the
-        // instruction after a tab.
-        let jumps_of = |name: &str| {
-            let is_head = |line: &&str| line.ends_with(">:") && line.contains(&format!("sample{name}"));
-            let code = listing.lines().skip_while(|line| !is_head(line)).skip(1).take_while(|line| !line.is_empty());
-            let code: Vec<&str> = code.filter_map(|line| line.split('\t').nth(1)).collect();
-            assert!(code.iter().any(|words| words.starts_with("ret")), "{name}: {code:?}");
-            // What subtle takes for a barrier is a call.
-            let calls = |words: &str| words.starts_with("call") && !words.contains("subtle");
-            code.iter().filter(|words| words.starts_with('j') || calls(words)).count()
-        };
-        for name in ["8in_order", "5tests11lower_alone", "5tests17coefficient_alone", "5tests13greater_alone"] {
-            assert_eq!(jumps_of(name), 0, "{name}");
+        /// Alone, so that a test finds their machine code.
+        #[inline(never)]
+        fn lower_alone(x: u64, y: u64) -> i64 {
+            lower(x, y)
         }
-        assert!(jumps_of("5tests13with_a_branch") > 0);
+
+        #[inline(never)]
+        fn coefficient_alone(random: u64) -> i64 {
+            coefficient(random)
+        }
+
+        #[inline(never)]
+        fn greater_alone(most: u64, next: f64) -> u64 {
+            crate::norm::greater(most, next)
+        }
+
+        #[inline(never)]
+        fn with_a_branch(random: u64) -> u64 {
+            if random & 1 == 0 { random } else { rng().next_u64() }
+        }
+
+        /// As compiled for this program, no instruction of these jumps; one of the last does.
+        #[test]
+        fn machine_code_has_no_branches() {
+            // Release programs are stripped: their functions have no names.
+            if !cfg!(debug_assertions) {
+                return;
+            }
+            // Known arguments would let the compiler put results in place of calls and leave functions out.
+            let kept = (in_order as fn(_, _) -> _, lower_alone as fn(_, _) -> _, coefficient_alone as fn(_) -> _);
+            std::hint::black_box(kept);
+            std::hint::black_box((greater_alone as fn(_, _) -> _, with_a_branch as fn(_) -> _));
+            let program = std::env::current_exe().unwrap();
+            let arguments = ["--disassemble", "--no-show-raw-insn", "--section=.text"];
+            let listing = std::process::Command::new("objdump").args(arguments).arg(program).output();
+            let listing =
+                String::from_utf8(listing.expect("objdump, which comes with gcc, lists programs").stdout).unwrap();
+
+            // A function is a line `address <name>:` and those until the next empty one, which have the
+            // instruction after a tab.
+            let jumps_of = |name: &str| {
+                let is_head = |line: &&str| line.ends_with(">:") && line.contains(name);
+                let code =
+                    listing.lines().skip_while(|line| !is_head(line)).skip(1).take_while(|line| !line.is_empty());
+                let code: Vec<&str> = code.filter_map(|line| line.split('\t').nth(1)).collect();
+                assert!(code.iter().any(|words| words.starts_with("ret")), "{name}: {code:?}");
+                // What subtle takes for a barrier is a call.
+                let calls = |words: &str| words.starts_with("call") && !words.contains("subtle");
+                code.iter().filter(|words| words.starts_with('j') || calls(words)).count()
+            };
+            for name in [
+                "sample8in_order",
+                "12machine_code11lower_alone",
+                "12machine_code17coefficient_alone",
+                "12machine_code13greater_alone",
+            ] {
+                assert_eq!(jumps_of(name), 0, "{name}");
+            }
+            assert!(jumps_of("12machine_code13with_a_branch") > 0);
+        }
     }
 
     #[test]
