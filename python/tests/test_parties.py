@@ -6,7 +6,6 @@ import copy
 import os
 import pickle
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 
 import windlass as wl
-from windlass.parties import Agreement, Assembly, Delegation, Handover, Identity, Party, Reading
+from windlass.parties import Agreement, Assembly, Handover, Identity, Party, Reading
 
 NAMES = ["Ada", "Ben", "Cleo"]
 
@@ -280,38 +279,6 @@ def test_arrays_are_handed_over_to_a_key_outside() -> None:
     foreign, _ = wl.Context.preset("insecure_toy_256").generate_keys()
     with pytest.raises(wl.WindlassError):
         session.parties[0].switch(squares, foreign.encryptor(), by=["Ada", "Ben"])
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: wl.Context.preset("insecure_toy_256", parties=3),
-        lambda: wl.Context.approximate(depth=1, scale_bits=120, parties=3),
-    ],
-)
-def test_parties_delegate_all_arrays_to_a_recipient(make: Callable[[], wl.Context]) -> None:
-    context = make()
-    session = Session(context, context.products())
-    values = np.array([1, 0, 1]) if context.scheme != "CKKS" else np.array([0.5, -0.25, 0.75])
-    recipient, _ = context.generate_keys()
-    to = wl.ReceivingKey.from_bytes(context, recipient.receiving_key().to_bytes())
-    delegation = Delegation(session.agreement, to, by=["Ada", "Cleo"])
-    assert delegation.missing() == ["Ada", "Cleo"]
-    with pytest.raises(wl.MissingMessages):
-        delegation.key()
-    for party in (session.parties[0], session.parties[2]):
-        share = party.delegate(to, by=["Ada", "Cleo"])
-        assert delegation.receive(share) == "new"
-        assert delegation.receive(share) == "again"
-        assert party.decryptions == 0
-    key = wl.ReencryptionKey.from_bytes(context, delegation.key().to_bytes())
-    x = session.encrypt(values)
-    for array, wanted in [(x, values), (x * x, values * values)]:
-        np.testing.assert_allclose(recipient.decrypt(array.reencrypt(key)), wanted, atol=1e-4)
-    with pytest.raises(wl.MessageRefused):
-        Delegation(session.agreement, recipient.receiving_key(), by=["Ada", "Cleo"]).receive(share)
-    with pytest.raises(wl.ParameterError):
-        session.parties[1].delegate(to, by=["Ada", "Cleo"])
 
 
 def test_circuits_refresh_without_the_parties() -> None:

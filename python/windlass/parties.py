@@ -30,6 +30,6 @@ array([1, 2])
 learn secrets of others. `docs/explanation/parties.md` says what this protects from, and what not.
 """
 
-from windlass._windlass import Agreement, Assembly, Delegation, Handover, Identity, Party, Reading
+from windlass._windlass import Agreement, Assembly, Handover, Identity, Party, Reading
 
-__all__ = ["Agreement", "Assembly", "Delegation", "Handover", "Identity", "Party", "Reading"]
+__all__ = ["Agreement", "Assembly", "Handover", "Identity", "Party", "Reading"]

@@ -35,7 +35,7 @@ impl Senders {
         match self.0.get(&from) {
             None => Ok(Receipt::New),
             Some(known) if known == digest => Ok(Receipt::Again),
-            Some(_) if matches!(step, Step::Decryption | Step::Switch | Step::Masked | Step::Delegation) => {
+            Some(_) if matches!(step, Step::Decryption | Step::Switch | Step::Masked) => {
                 Err(PartiesError::AnotherShare { from: agreement.name_of(from) })
             }
             Some(_) => Err(PartiesError::Conflict { from: agreement.name_of(from), step }),

@@ -1,4 +1,4 @@
-//! Shares of one decryption, switch or re-encryption key that come in any order.
+//! Shares of one decryption or switch that come in any order.
 
 use windlass::wire::FieldReader;
 use windlass_ring::{Basis, Eval, Poly};
@@ -43,15 +43,6 @@ impl<F: CollectiveFamily> Collected<F> {
     ) -> Result<Self> {
         check_members(agreement, members)?;
         windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
-        Self::of(agreement, members, (header, layout))
-    }
-
-    /// The same without a ciphertext.
-    ///
-    /// # Errors
-    /// [`PartiesError::OutOfRange`] for the members.
-    pub fn of(agreement: &Agreement<F>, members: &[u32], (header, layout): (Vec<u8>, (Basis, usize))) -> Result<Self> {
-        check_members(agreement, members)?;
         let (agreement, members) = (agreement.clone(), members.to_vec());
         Ok(Self { agreement, members, header, layout, senders: Senders::default(), shares: Vec::new() })
     }

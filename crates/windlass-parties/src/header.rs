@@ -3,8 +3,8 @@
 use sha2::{Digest, Sha256};
 use windlass::wire::{self, FieldWriter};
 use windlass_ring::Basis;
+use windlass_rlwe::PublicKey;
 use windlass_rlwe::collective::check_participants;
-use windlass_rlwe::{PublicKey, ReceivingKey};
 
 use crate::agreement::Agreement;
 use crate::error::Result;
@@ -40,21 +40,5 @@ pub(crate) fn header<F: CollectiveFamily>(
     members.iter().for_each(|&number| header.u16(number as u16));
     header.u16(basis.len() as u16);
     header.u16(noise_bits as u16);
-    Ok(header.finish())
-}
-
-/// What a share of a re-encryption key says it is for: SHA-256 of the receiving key's bytes, the members, and the level.
-pub(crate) fn delegation_header<F: CollectiveFamily>(
-    agreement: &Agreement<F>,
-    to: &ReceivingKey,
-    members: &[u32],
-) -> Result<Vec<u8>> {
-    let bytes = wire::to_bytes(F::files(agreement.context()), to)?;
-    let mut header = FieldWriter::with_capacity(header_len(members.len() as u32));
-    header.bytes(&Sha256::digest(&*bytes));
-    header.u16(members.len() as u16);
-    members.iter().for_each(|&number| header.u16(number as u16));
-    header.u16(F::top_level(agreement.context()) as u16);
-    header.u16(0);
     Ok(header.finish())
 }

@@ -69,7 +69,6 @@ mod agreement;
 mod assembly;
 mod bootstrapping;
 mod collected;
-mod delegation;
 mod error;
 mod family;
 mod handover;
@@ -86,7 +85,6 @@ mod step;
 
 pub use agreement::{Agreement, is_approximate};
 pub use assembly::{Assembly, CollectiveKeys};
-pub use delegation::Delegation;
 pub use error::{PartiesError, Result};
 pub use family::CollectiveFamily;
 pub use handover::Handover;

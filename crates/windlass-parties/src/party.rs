@@ -13,13 +13,13 @@ use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::collective::{DealtShare, KeySum, SecretShare, Stage, ThresholdShare, deal};
 use windlass_rlwe::context::os_rng;
-use windlass_rlwe::{Limits, PublicKey, ReceivingKey};
+use windlass_rlwe::{Limits, PublicKey};
 
 use crate::agreement::Agreement;
 use crate::assembly::{Joins, Senders, add_to};
 use crate::error::{PartiesError, Result};
 use crate::family::CollectiveFamily;
-use crate::header::{check_members, delegation_header, header, target_digest};
+use crate::header::{check_members, header, target_digest};
 use crate::identity::Identity;
 use crate::mask::{Masked, mask};
 use crate::message::{JoinId, Receipt, read, read_polys, read_share, write, write_polys};
@@ -308,31 +308,6 @@ impl<F: CollectiveFamily> Party<F> {
         })
     }
 
-    /// This party's share of a re-encryption key to a recipient, together with exactly these members
-    /// ([`crate::Delegation`]): with the key anyone brings ciphertexts to the recipient, without the parties.
-    ///
-    /// It does not count as a decryption: the errors of the key say nothing of those of ciphertexts.
-    ///
-    /// **Warning.** It gives away *everything* that is or will be encrypted under the collective key: the recipient and
-    /// the holder of the key together know the collective secret. Make an agreement for what will be given on. Whose
-    /// receiving key it is must be known from elsewhere.
-    ///
-    /// Cost: that of two Galois keys.
-    ///
-    /// # Errors
-    /// [`PartiesError::OutOfRange`] for the members; [`PartiesError::Missing`] before all shares are dealt;
-    /// [`PartiesError::Windlass`] for a receiving key of other parameters.
-    pub fn delegate(&self, to: &ReceivingKey, members: &[u32]) -> Result<Vec<u8>> {
-        let level = F::top_level(self.agreement.context());
-        self.with_holder(members, |party, holder| {
-            let mut share = holder.delegation_share(to, level, &mut os_rng()?)?;
-            let mut body = delegation_header(&party.agreement, to, members)?;
-            party.mask(Step::Delegation, members, &body, &mut share)?;
-            body.extend_from_slice(&write_polys(&share));
-            party.message(0, Step::Delegation, &body)
-        })
-    }
-
     /// Adds this party's part of a sharing of zero among the members that take part.
     fn mask(&self, step: Step, members: &[u32], about: &[u8], share: &mut [Poly<Eval>]) -> Result<()> {
         let masked = Masked { step, number: self.number, members, about };
@@ -351,27 +326,13 @@ impl<F: CollectiveFamily> Party<F> {
         if self.decryptions >= most {
             return Err(PartiesError::Spent { most });
         }
-        self.check_takes_part(members)?;
-        windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
-        let made = self.with_holder(members, make)?;
-        self.decryptions += 1;
-        Ok(made)
-    }
-
-    fn check_takes_part(&self, members: &[u32]) -> Result<()> {
-        check_members(&self.agreement, members)?;
-        if members.contains(&self.number) {
-            return Ok(());
+        check_members(agreement, members)?;
+        if !members.contains(&self.number) {
+            let limits = Limits::only("one of the members that decrypt");
+            return Err(limits.refuse("the number of this party", self.number).into());
         }
-        let limits = Limits::only("one of the members that decrypt");
-        Err(limits.refuse("the number of this party", self.number).into())
-    }
-
-    /// What `make` gives for this party's part of the secret.
-    fn with_holder<T>(&self, members: &[u32], make: impl FnOnce(&Self, &Holder<'_>) -> Result<T>) -> Result<T> {
-        let agreement = &self.agreement;
-        self.check_takes_part(members)?;
-        if agreement.deals() {
+        windlass_rlwe::check_same_keys("decrypt with several parties", agreement.key_id(), F::key_id(ciphertext))?;
+        let made = if agreement.deals() {
             self.dealt.0.check_complete(agreement, Step::Dealt)?;
             let Some(sum) = &self.dealt.1 else {
                 return Err(PartiesError::Missing { step: Step::Dealt, from: self.missing(Step::Dealt) });
@@ -379,10 +340,12 @@ impl<F: CollectiveFamily> Party<F> {
             let (common, threshold) = (agreement.common(), agreement.threshold());
             let sum = DealtShare::from_poly(common, sum.expose_poly().clone())?;
             let own = ThresholdShare::of_sum(self.number, threshold, sum)?;
-            make(self, &Holder::Threshold { share: &own, participants: members })
+            make(self, &Holder::Threshold { share: &own, participants: members })?
         } else {
-            make(self, &Holder::All(&self.secret))
-        }
+            make(self, &Holder::All(&self.secret))?
+        };
+        self.decryptions += 1;
+        Ok(made)
     }
 }
 

@@ -2,9 +2,7 @@
 
 use windlass::bootstrap::BootstrapShare;
 use windlass::wire::{OVERHEAD, poly_len};
-use windlass_ring::Basis;
 use windlass_rlwe::collective::{KeyName, KeyShare, Stage};
-use windlass_rlwe::switching::SwitchingKey;
 
 use crate::agreement::Agreement;
 use crate::family::CollectiveFamily;
@@ -48,12 +46,6 @@ fn part_body<F: CollectiveFamily>(agreement: &Agreement<F>, part: Part) -> u64 {
         }
 }
 
-/// The primes of the polynomials of a share of a re-encryption key, and how many there are: two for each digit.
-pub(crate) fn delegation_layout<F: CollectiveFamily>(agreement: &Agreement<F>) -> (Basis, usize) {
-    let (context, level) = (agreement.common().context(), F::top_level(agreement.context()));
-    (context.covering_basis(level), 2 * SwitchingKey::digits(context, level))
-}
-
 /// Bytes of a share of a key; 0 for a key that the parameters do not have.
 fn share_bytes<F: CollectiveFamily>(agreement: &Agreement<F>, name: KeyName, stage: Stage) -> u64 {
     let common = agreement.common();
@@ -73,10 +65,6 @@ fn body<F: CollectiveFamily>(agreement: &Agreement<F>, step: Step) -> Option<u64
         Step::Decryption => {
             let basis = F::basis(agreement.context(), agreement.fresh_decryption());
             Some((header_len(agreement.threshold()) + poly_len(context, &basis)) as u64)
-        }
-        Step::Delegation => {
-            let (basis, count) = delegation_layout(agreement);
-            Some((header_len(agreement.threshold()) + count * poly_len(context, &basis)) as u64)
         }
         Step::Switch | Step::Masked => None,
     }

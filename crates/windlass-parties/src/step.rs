@@ -20,21 +20,11 @@ pub enum Step {
     Switch,
     /// A masked share of a decryption, which leaves its sender with an additive share of the values.
     Masked,
-    /// A share of a re-encryption key.
-    Delegation,
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Keys,
-        Self::First,
-        Self::Dealt,
-        Self::Second,
-        Self::Decryption,
-        Self::Switch,
-        Self::Masked,
-        Self::Delegation,
-    ];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Keys, Self::First, Self::Dealt, Self::Second, Self::Decryption, Self::Switch, Self::Masked];
 
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -45,7 +35,6 @@ impl Step {
             Self::Decryption => 5,
             Self::Switch => 6,
             Self::Masked => 7,
-            Self::Delegation => 8,
         }
     }
 }
@@ -60,7 +49,6 @@ impl fmt::Display for Step {
             Self::Decryption => "the share of the decryption",
             Self::Switch => "the share of the switch to another key",
             Self::Masked => "the masked share of the decryption",
-            Self::Delegation => "the share of the re-encryption key",
         })
     }
 }

@@ -82,9 +82,7 @@ mod _windlass {
     #[pymodule_export]
     use super::parameters::{approximate_parameters, plan_parameters, preset_parameters, presets};
     #[pymodule_export]
-    use super::parties::{
-        PyAgreement, PyAssembly, PyDelegation, PyHandover, PyIdentity, PyParty, PyReading, restore_agreement,
-    };
+    use super::parties::{PyAgreement, PyAssembly, PyHandover, PyIdentity, PyParty, PyReading, restore_agreement};
     #[pymodule_export]
     use super::prepared::{PyPrepared, restore_prepared};
     #[pymodule_export]

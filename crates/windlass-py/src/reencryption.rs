@@ -88,8 +88,7 @@ macro_rules! key_files {
         }
 
         impl $class {
-            /// The bytes of the file.
-            pub fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+            fn bytes(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
                 quick(py, || on_kind!(&self.setting.kind, context => context.to_bytes(&self.key)))
             }
         }
@@ -98,13 +97,6 @@ macro_rules! key_files {
 
 key_files!(PyReceivingKey, ReceivingKey);
 key_files!(PyReencryptionKey, ReencryptionKey);
-
-impl PyReencryptionKey {
-    /// A key that was made elsewhere.
-    pub fn of(setting: &Arc<Setting>, key: ReencryptionKey) -> Self {
-        Self { setting: Arc::clone(setting), key }
-    }
-}
 
 #[pymethods]
 impl PyReceivingKey {

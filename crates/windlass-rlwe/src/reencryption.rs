@@ -7,9 +7,6 @@
 //! - The owner of s alone, with a [`ReceivingKey`] (b, a) of the other: (b·u_k + e_k + P·g_k·s, a·u_k + e'_k), an
 //!   encryption of P·g_k·s for each k. This is a *delegation*.
 //!
-//! Several parties make a delegation of the secret that they share by adding up one of each of their shares
-//! ([`crate::collective::Holder::delegation_share`]).
-//!
 //! **Warning.** The holder of s' who also gets the key learns s: the key is an encryption of s under s'. So a delegation
 //! lets the recipient and the server together read *all* ciphertexts of the owner, not only those that are given on.
 //! Make a key pair for what will be given on, or decrypt and encrypt again. A key works in one direction, and results
@@ -117,7 +114,34 @@ impl ReencryptionKey {
         rng: &mut impl RngCore,
     ) -> Result<Self, RlweError> {
         let context = check(from, &to.context, level)?;
-        let pairs = delegated(from.eval(), to, level, rng);
+        let (ring, special, qp) = (context.ring(), context.special(), context.covering_basis(level));
+        let groups = &context.gadget().groups()[..SwitchingKey::digits(&context, level)];
+        let generators: Vec<_> = (0..3 * groups.len()).map(|_| SecretRng::fork(rng)).collect();
+        // For each digit u, e and e'. The norm of u has the bound of a secret's, as estimates of CKKS need it.
+        let draw = |(place, mut rng): (usize, SecretRng)| -> Zeroizing<Vec<i64>> {
+            match place % 3 {
+                0 => short_secret(&context, &mut rng),
+                _ => sample::error(ring.shape(), context.gaussian(), &mut rng),
+            }
+        };
+        let drawn: Vec<_> = generators.into_par_iter().enumerate().map(draw).collect();
+        let masks: Vec<SecretPoly<Eval>> = drawn.chunks(3).map(|parts| secret_eval(&context, &qp, &parts[0])).collect();
+        let a = sample::uniform(ring, &qp, &to.seed, 0);
+        let b = to.b.restrict(&qp);
+        let pairs = Poly::filled_batch(ring, &qp, 2 * groups.len(), |index, q, rows| {
+            for (k, pair) in rows.chunks_exact_mut(2).enumerate() {
+                let [first, second] = pair else { unreachable!("chunks of two") };
+                let u = masks[k].0.row_of(index);
+                ring.evaluate_signed(index, &drawn[3 * k + 1], first);
+                rows::mul_add_assign(ring.isa(), q, first, b.row_of(index), u);
+                if groups[k].row_of(index).is_some() {
+                    let (source, factor) = (from.eval().row_of(index), ring.product(special, q));
+                    rows::mul_scalar_add_assign(ring.isa(), q, first, source, factor);
+                }
+                ring.evaluate_signed(index, &drawn[3 * k + 2], second);
+                rows::mul_add_assign(ring.isa(), q, second, a.row_of(index), u);
+            }
+        });
         let key = SwitchingKey::from_pairs(&context, to.id, level, [0; 32], pairs)?;
         Ok(Self { context, from: from.key_id(), is_delegation: true, key })
     }
@@ -176,45 +200,6 @@ impl ReencryptionKey {
         let epilogue = Epilogue { addends: [Some(c0), None], automorphism: None };
         switch(&self.context, c1, multiplier, &self.key, &epilogue)
     }
-}
-
-/// (b·u_k + e_k + P·g_k·source, a·u_k + e'_k) for each digit k: an encryption of the source under a receiving key (b, a).
-/// The source has at least the primes that the level needs.
-pub(crate) fn delegated(
-    source: &Poly<Eval>,
-    to: &ReceivingKey,
-    level: usize,
-    rng: &mut impl RngCore,
-) -> Vec<Poly<Eval>> {
-    let context = &to.context;
-    let (ring, special, qp) = (context.ring(), context.special(), context.covering_basis(level));
-    let groups = &context.gadget().groups()[..SwitchingKey::digits(context, level)];
-    let generators: Vec<_> = (0..3 * groups.len()).map(|_| SecretRng::fork(rng)).collect();
-    // For each digit u, e and e'. The norm of u has the bound of a secret's, as estimates of CKKS need it.
-    let draw = |(place, mut rng): (usize, SecretRng)| -> Zeroizing<Vec<i64>> {
-        match place % 3 {
-            0 => short_secret(context, &mut rng),
-            _ => sample::error(ring.shape(), context.gaussian(), &mut rng),
-        }
-    };
-    let drawn: Vec<_> = generators.into_par_iter().enumerate().map(draw).collect();
-    let masks: Vec<SecretPoly<Eval>> = drawn.chunks(3).map(|parts| secret_eval(context, &qp, &parts[0])).collect();
-    let a = sample::uniform(ring, &qp, &to.seed, 0);
-    let b = to.b.restrict(&qp);
-    Poly::filled_batch(ring, &qp, 2 * groups.len(), |index, q, rows| {
-        for (k, pair) in rows.chunks_exact_mut(2).enumerate() {
-            let [first, second] = pair else { unreachable!("chunks of two") };
-            let u = masks[k].0.row_of(index);
-            ring.evaluate_signed(index, &drawn[3 * k + 1], first);
-            rows::mul_add_assign(ring.isa(), q, first, b.row_of(index), u);
-            if groups[k].row_of(index).is_some() {
-                let (source, factor) = (source.row_of(index), ring.product(special, q));
-                rows::mul_scalar_add_assign(ring.isa(), q, first, source, factor);
-            }
-            ring.evaluate_signed(index, &drawn[3 * k + 2], second);
-            rows::mul_add_assign(ring.isa(), q, second, a.row_of(index), u);
-        }
-    })
 }
 
 /// # Errors

@@ -3,14 +3,12 @@
 mod agreement;
 mod calls;
 mod collecting;
-mod delegation;
 mod handover;
 mod identity;
 mod member;
 
 pub use agreement::{PyAgreement, restore_agreement};
 pub use collecting::{PyAssembly, PyReading};
-pub use delegation::PyDelegation;
 pub use handover::PyHandover;
 pub use identity::PyIdentity;
 pub use member::PyParty;

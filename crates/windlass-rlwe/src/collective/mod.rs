@@ -10,7 +10,6 @@
 //! | relinearisation, round 1 | −a_k·u_i + P·g_k·s_i + e_i and a_k·s_i + e'_i | h_0 = −a·u + P·g·s + e and h_1 = a·s + e' |
 //! | relinearisation, round 2 | s_i·(h_0 − a') + u_i·h_1 + e''_i | −a'·s + P·g·s² + (s·e + u·e' + e'') |
 //! | decryption of (c_0, c_1) | s_i·c_1 + t·E_i | c_1·s + t·E |
-//! | a re-encryption key to (b, a), digit k | (b·u_i + P·g_k·s_i + e_i, a·u_i + e'_i) | an encryption of P·g_k·s |
 //! | a switch to another public key (b, a) | (s_i·c_1 + t·(b·u_i + E_i), t·(a·u_i + e_i)) | with c_0 an encryption under that key |
 //!
 //! The polynomials a and a' are expanded from a seed that the parties agree on ([`Common`]): so the keys have the
@@ -34,7 +33,6 @@
 
 mod common;
 mod decryption;
-mod delegation;
 mod keys;
 mod secret;
 mod shamir;
