@@ -316,6 +316,8 @@ def test_what_cannot_be_published(publishing: World, toy: World) -> None:
             publishing.client.decrypt_public(small, decryptions=1, security=bad)
     with pytest.raises(wl.ParameterError, match="real numbers"):
         toy.client.decrypt_public(toy.encrypt(1), decryptions=1)
+    with pytest.raises(wl.ParameterError, match="10000000000"):
+        publishing.client.decrypt_public(small, decryptions=10**10)
     long = publishing.encrypt(np.zeros(2 * publishing.context.slots))
     for few in (0, 1):
         with pytest.raises(wl.ParameterError, match="2 ciphertexts"):

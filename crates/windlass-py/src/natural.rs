@@ -14,6 +14,16 @@ pub struct Whole(pub i64);
 #[derive(Debug, Clone, Copy)]
 pub struct Natural(pub u64);
 
+impl Natural {
+    /// As a number of 32 bits, or a refusal that names it.
+    pub fn small(self, py: Python<'_>, what: &str) -> PyResult<u32> {
+        u32::try_from(self.0).map_err(|_| {
+            let message = format!("{what} is {}, but must be in [0, 2^32)", self.0);
+            plain(py, "ParameterError", message)
+        })
+    }
+}
+
 impl<'py> FromPyObject<'_, 'py> for Natural {
     type Error = PyErr;
 

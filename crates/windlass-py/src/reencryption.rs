@@ -161,7 +161,8 @@ impl PyClient {
     /// Makes a key that brings arrays of this client to a recipient, who then reads them.
     ///
     /// **Warning.** The recipient, together with a server that has the key, can read *all* arrays of this client, also
-    /// those that are not given on. Make a client for what will be given on.
+    /// those that are not given on. The recipient alone reads the errors of what is given on, which depend on the secret:
+    /// who knows how it was encrypted learns the secret from enough of it. Make a client for what will be given on alone.
     ///
     /// Parameters
     /// ----------

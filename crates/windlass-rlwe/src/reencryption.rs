@@ -9,7 +9,8 @@
 //!
 //! **Warning.** The holder of s' who also gets the key learns s: the key is an encryption of s under s'. So a delegation
 //! lets the recipient and the server together read *all* ciphertexts of the owner, not only those that are given on.
-//! Make a key pair for what will be given on, or decrypt and encrypt again. A key works in one direction, and results
+//! And the recipient alone decrypts the errors of what is re-encrypted, which depend on s: a recipient who knows how it was
+//! encrypted learns s from enough of it. Make a key pair for what will be given on alone, or decrypt and encrypt again. A key works in one direction, and results
 //! can be given on with another key of the recipient's.
 //!
 //! Source: proxy re-encryption by key switching, Polyakov, Rohloff, Sahu and Vaikuntanathan, "Fast proxy re-encryption

@@ -241,7 +241,7 @@ impl PyClient {
     /// ----------
     /// ciphertext : Ciphertext
     /// decryptions : int
-    ///     How many decryptions under this key will be published at most. Every ciphertext of an array is
+    ///     How many decryptions under this key will be published at most, less than 2**32. Every ciphertext of an array is
     ///     one.
     ///
     ///     **Warning.** The number holds for all processes and machines together. Windlass does not count. When
@@ -283,8 +283,8 @@ impl PyClient {
     ) -> PyResult<(Bound<'py, PyAny>, f64)> {
         let client = self.of_reals(py, "published decryptions")?;
         ciphertext.check_context(py, &self.setting, "decrypt")?;
-        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let publication = Publication { security_bits: small(security.0), decryptions: small(decryptions.0) };
+        let (security_bits, decryptions) = (security.small(py, "security")?, decryptions.small(py, "decryptions")?);
+        let publication = Publication { security_bits, decryptions };
         decrypt_public(py, client, &self.setting, ciphertext, publication)
     }
 

@@ -95,9 +95,9 @@ impl PyAgreement {
         let setting = Arc::clone(&context.setting);
         let (members, requests) = (members_of(py, members)?, requests(py, &setting, circuits)?);
         check_keys(py, &setting, &requests)?;
-        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-        let threshold = small(threshold.map_or(members.len() as u64, |threshold| threshold.0));
-        let publication = Publication { security_bits: small(security.0), decryptions: small(decryptions.0) };
+        let threshold = threshold.unwrap_or(Natural(members.len() as u64)).small(py, "threshold")?;
+        let (security_bits, decryptions) = (security.small(py, "security")?, decryptions.small(py, "decryptions")?);
+        let publication = Publication { security_bits, decryptions };
         let needs: Vec<_> = requests.iter().map(|request| request as &(dyn NeedsKeys + Sync)).collect();
         let kind = together(py, || {
             let needs: Vec<&dyn NeedsKeys> = needs.iter().map(|request| *request as &dyn NeedsKeys).collect();

@@ -119,7 +119,8 @@ impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
     /// A key that brings ciphertexts of this client to a recipient, who then reads them.
     ///
     /// **Warning.** The recipient, together with a server that has the key, can read *all* ciphertexts of this client, also
-    /// those that are not given on. Make a key pair for what will be given on.
+    /// those that are not given on. The recipient alone reads the errors of what is given on, which depend on the secret:
+    /// who knows how it was encrypted learns the secret from enough of it. Make a key pair for what will be given on alone.
     ///
     /// # Errors
     /// [`Error::Rlwe`] for a recipient of other parameters.
