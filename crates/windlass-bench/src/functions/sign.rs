@@ -32,7 +32,7 @@ pub fn run(args: &Functions) -> Result<Option<Record<Measured>>, Box<dyn Error>>
     let set_up_seconds = watch.seconds();
     println!("plan, keys and constants {set_up_seconds:.1} s");
     let messages: Vec<Vec<f64>> =
-        (0..args.together).map(|k| numbers(refresh.spec().slots, gap, args.seed + k as u64)).collect();
+        (0..args.together).map(|k| numbers(refresh.spec().slots, gap, args.seed.wrapping_add(k as u64))).collect();
     let inputs = messages.iter().map(|message| client.encrypt_complex(&complex(message), 1.0));
     let inputs = inputs.collect::<Result<Vec<_>, _>>()?;
     let stated = sign.error_on(server.engine(), &inputs[0])?.total();

@@ -81,10 +81,14 @@ fn table(text: &str, bound: f64) -> Result<(Vec<Vec<f64>>, Vec<f64>), String> {
     let (mut rows, mut labels) = (Vec::new(), Vec::new());
     for (number, line) in lines.enumerate() {
         let cells: Vec<&str> = line.split(',').collect();
-        let cell = |k: usize| cells.get(k).and_then(|cell| cell.parse::<f64>().ok());
+        let cell = |k: usize| cells.get(k)?.parse::<f64>().ok().filter(|x| x.is_finite());
         let row: Option<Vec<f64>> = features.iter().map(|&k| cell(k)).collect();
         rows.push(row.ok_or_else(|| format!("line {} does not hold a number for each feature", number + 2))?);
-        labels.push(if cells.get(place) == Some(&"M") { 1.0 } else { 0.0 });
+        labels.push(match cells.get(place) {
+            Some(&"M") => 1.0,
+            Some(&"B") => 0.0,
+            _ => return Err(format!("line {} has a diagnosis other than M or B", number + 2)),
+        });
     }
     if rows.is_empty() || features.is_empty() {
         return Err("there are no rows with features".to_owned());
