@@ -151,7 +151,7 @@ class CapacityExhausted(WindlassError, ArithmeticError):
     value_bits: int | None = None
     """CKKS: the ``value_bits`` of a context that suffices, if the values are too large."""
     missing_bits: float | None = None
-    """CKKS: by how many bits the modulus is too small for one step of a function, if refreshes do not help."""
+    """CKKS: bits that one step of a function needs beside those of a refreshed ciphertext."""
 
 
 class OtherContext(WindlassError, ValueError):

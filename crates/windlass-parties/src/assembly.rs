@@ -106,7 +106,7 @@ pub struct Assembly<F: CollectiveFamily = Exact> {
 }
 
 /// The keys of several parties: everything but a secret key.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct CollectiveKeys<F: CollectiveFamily = Exact> {
     /// With which anyone encrypts.
     pub public: Arc<PublicKey>,
@@ -115,6 +115,14 @@ pub struct CollectiveKeys<F: CollectiveFamily = Exact> {
     /// With which anyone refreshes, if the agreement has a bootstrapping or a refresh of CKKS: what
     /// [`windlass::Context::server_from_keys`] takes.
     pub bootstrapping: Vec<(Arc<F::Refresh>, F::RefreshKeys)>,
+}
+
+/// Deriving it would ask that plans can be cloned too.
+impl<F: CollectiveFamily> Clone for CollectiveKeys<F> {
+    fn clone(&self) -> Self {
+        let Self { public, evaluation, bootstrapping } = self;
+        Self { public: Arc::clone(public), evaluation: Arc::clone(evaluation), bootstrapping: bootstrapping.clone() }
+    }
 }
 
 impl<F: CollectiveFamily> Assembly<F> {

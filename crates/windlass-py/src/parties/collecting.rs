@@ -14,11 +14,9 @@ use crate::array::{Parts, PyCiphertext};
 use crate::array_layout::ArrayLayout;
 use crate::client::PyEncryptor;
 use crate::either::{Either, map_kind, on_kind};
-use crate::handle::ServerKind;
 use crate::numbers::{Numbers, complex_to_numpy, integers_to_numpy};
 use crate::runtime::quick;
 use crate::server::PyServer;
-use crate::setting::Kind;
 
 type AssemblyKind = Either<Assembly<Exact>, Assembly<Approximate>>;
 
