@@ -39,6 +39,8 @@ WASM_FEATURES = [
     "--enable-sign-ext",
 ]
 PACKAGES = {"lookup": "lookup", "all": "lookup,search,scoring,vectors"}
+# Where most of the time of vectors is. The profile builds them for size, and lookups so.
+FAST = ["windlass-kernels", "windlass-ring", "sha2"]
 
 
 def run(*command: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
@@ -159,6 +161,8 @@ def build(name: str, features: str, bindgen: Path, optimiser: Path | None) -> No
     """Builds one of the modules of the package, and prints its size."""
     options = ["--locked", "--profile", "wasm", "--target", TARGET, "--package", "windlass-wasm"]
     options += ["--no-default-features", "--features", features]
+    if name == "all":
+        options += [f"--config=profile.wasm.package.{crate}.opt-level=3" for crate in FAST]
     run(CARGO, "build", *options, cwd=ROOT)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     out = ROOT / "js/pkg" / name
