@@ -221,7 +221,9 @@ pub fn decrypt<F: Side>(
 fn write_counted(path: &Path, share: &[u8], count: impl FnOnce() -> Result<u64>) -> Result<()> {
     let mut uncounted = None;
     let written = write_new_with(path, Access::Public, |file| {
-        file.write_all(&vec![0; share.len()])?;
+        // It begins as a file of Windlass does: if this command is killed, a later one removes it.
+        let begins = share.len().min(8);
+        file.write_all(&[&share[..begins], &vec![0; share.len() - begins]].concat())?;
         file.sync_all()?;
         if let Err(error) = count() {
             uncounted = Some(error);
