@@ -210,8 +210,6 @@ def test_agreements_are_checked() -> None:
     with pytest.raises(wl.DTypeError, match='"Ben" needs the 64 bytes'):
         Agreement(context, {"Ada": ada.public, "Ben": b"short"})
     with pytest.raises(wl.NoParameters):
-        wl.Context.preset("insecure_toy_refresh_1024").with_parties(2)
-    with pytest.raises(wl.NoParameters):
         wl.Context.plan(unlimited=True, parties=2)
     with pytest.raises(wl.FileError):
         Agreement.from_json("{}")

@@ -40,8 +40,9 @@ def test_refresh(real: World) -> None:
     assert fresh.shape == x.shape
     np.testing.assert_allclose(real.decrypt(fresh), values, atol=2**-15)
     assert told == sorted(told)
-    # Two ciphertexts, each with every stage.
-    assert told[-1] == (2 * len(real.context.bootstrapping().stages()),) * 2
+    # Two ciphertexts, each with every stage: side by side on two threads or more.
+    rounds = 1 if wl.threads() > 1 else 2
+    assert told[-1] == (rounds * len(real.context.bootstrapping().stages()),) * 2
     assert x.precision_bits is not None and fresh.precision_bits is not None
     assert 15 < fresh.precision_bits < x.precision_bits
     worst = np.abs(real.decrypt(fresh) - real.decrypt(x)).max()
