@@ -114,7 +114,7 @@ impl<F: CollectiveFamily> Party<F> {
         id
     }
 
-    fn message(&self, to: u32, step: Step, body: &[u8]) -> Result<Vec<u8>> {
+    pub(crate) fn message(&self, to: u32, step: Step, body: &[u8]) -> Result<Vec<u8>> {
         write(&self.agreement, &self.identity, (self.number, to, step), &self.join_id(), body)
     }
 
@@ -309,13 +309,13 @@ impl<F: CollectiveFamily> Party<F> {
     }
 
     /// Adds this party's part of a sharing of zero among the members that take part.
-    fn mask(&self, step: Step, members: &[u32], about: &[u8], share: &mut [Poly<Eval>]) -> Result<()> {
+    pub(crate) fn mask(&self, step: Step, members: &[u32], about: &[u8], share: &mut [Poly<Eval>]) -> Result<()> {
         let masked = Masked { step, number: self.number, members, about };
         mask(&self.agreement, &self.identity, &masked, share)
     }
 
     /// What `make` gives for this party's part of the secret, which counts as a decryption.
-    fn share_of<T>(
+    pub(crate) fn share_of<T>(
         &mut self,
         ciphertext: &F::Ciphertext,
         members: &[u32],

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass_kernels::{Isa, Modulus, Shape, modulus::find_primes, ntt};
 use windlass_ring::gadget::Gadget;
-use windlass_ring::rns::IntegerLift;
+use windlass_ring::rns::{IntegerLift, centred_words};
 use windlass_ring::{Basis, Coeff, Eval, Poly, Ring, sample};
 
 /// Prime, prime power, composite, odd × power of two, power of two.
@@ -289,6 +289,19 @@ fn integers_round_trip() {
     assert_eq!(Poly::from_integers(&ring, &basis, &centred), poly);
     let expected: Vec<u64> = small.iter().map(|x| x.rem_euclid(17) as u64).collect();
     assert_eq!(lift.centred_mod(&poly, 17).0, expected);
+}
+
+/// Coefficients modulo 2^128, of moduli below and above 2^128.
+#[test]
+fn words_agree_with_integers() {
+    for (m, primes) in [(45, 1), (45, 2), (256, 3), (105, 6)] {
+        let ring = ring(m);
+        let poly = random(&ring, &Basis::new(0..primes), 7).into_coeff();
+        let modulus = BigInt::from(1) << 128;
+        let modulo = |x: BigInt| x.mod_floor(&modulus).try_into().unwrap();
+        let wanted: Vec<u128> = integers(&poly.clone().into_eval()).into_iter().map(modulo).collect();
+        assert_eq!(*centred_words(&poly), wanted, "m = {m}, {primes} primes");
+    }
 }
 
 #[test]

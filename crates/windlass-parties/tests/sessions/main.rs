@@ -2,6 +2,7 @@
 //! parties that stop and start again.
 
 mod refreshes;
+mod sharing;
 
 use std::sync::Arc;
 

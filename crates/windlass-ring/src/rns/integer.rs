@@ -123,6 +123,26 @@ pub fn centred_floats(poly: &Poly<Coeff>) -> Zeroizing<Vec<f64>> {
     Zeroizing::new((0..poly.ring().n()).map(value).collect())
 }
 
+/// The centred coefficients modulo 2^128, in two's complement. Time and memory accesses do not depend on them.
+///
+/// In balanced mixed radix as [`centred_floats`], with the products of primes modulo 2^128.
+pub fn centred_words(poly: &Poly<Coeff>) -> Zeroizing<Vec<u128>> {
+    let primes: Vec<Modulus> = poly.basis().indices().map(|index| poly.ring().modulus(index)).collect();
+    let radix: Vec<Radix> = (0..primes.len()).map(|i| Radix::new(&primes[..=i])).collect();
+    let product = |before: &[Modulus]| before.iter().fold(1u128, |all, p| all.wrapping_mul(u128::from(p.value())));
+    let weights: Vec<u128> = (0..primes.len()).map(|i| product(&primes[..i])).collect();
+    let mut digits = Zeroizing::new(vec![0i64; radix.len()]);
+    let value = |j: usize| {
+        let mut sum = 0u128;
+        for (i, radix) in radix.iter().enumerate() {
+            digits[i] = radix.digit(poly.row(i)[j], &digits[..i]);
+            sum = sum.wrapping_add((i128::from(digits[i]) as u128).wrapping_mul(weights[i]));
+        }
+        sum
+    };
+    Zeroizing::new((0..poly.ring().n()).map(value).collect())
+}
+
 /// One place of the balanced mixed radix.
 struct Radix {
     reducer: Reducer,

@@ -9,4 +9,4 @@ pub use convert::BaseConverter;
 pub(crate) use convert::PrimeRow;
 pub use divide::Epilogue;
 pub(crate) use divide::{Division, Rows};
-pub use integer::{IntegerLift, centred_floats};
+pub use integer::{IntegerLift, centred_floats, centred_words};

@@ -122,6 +122,28 @@ impl Holder<'_> {
         Ok(share)
     }
 
+    /// The share s·c_1 + E of a decryption, and −E, which is this party's additive share of the phase: c_0, all shares
+    /// and all −E add up to the phase.
+    ///
+    /// **Warning.** As [`Self::decryption_share`], and E has to hide the whole phase, not only its error.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn split_share(
+        &self,
+        c1: &Poly<Eval>,
+        flooding: Flooding,
+        rng: &mut impl RngCore,
+    ) -> Result<(Poly<Eval>, Zeroizing<Poly<Eval>>), RlweError> {
+        Limits::at_most(Flooding::MOST_BITS).check("the bits of the noise of a share", flooding.bits)?;
+        let secret = self.secret(c1)?;
+        let mut own = Zeroizing::new(flooding.sample(self.common(), c1.basis(), rng).0.clone());
+        let mut share = c1.mul(&secret.0);
+        share.add_assign(&own);
+        own.neg_assign();
+        Ok((share, own))
+    }
+
     /// The share of a switch to the key of someone outside, (s·c_1 + multiplier·(b·u + E), multiplier·(a·u + e)) for the
     /// public key (b, a), u uniform ternary: added up with c_0 they are an encryption of the same message under that key.
     ///

@@ -23,6 +23,7 @@ pub struct ApproximateDecryption {
     basis: Basis,
     flooding: Flooding,
     parties: u32,
+    coalition_bits: f64,
 }
 
 /// What several parties have decrypted.
@@ -67,6 +68,9 @@ impl ApproximateDecryption {
         let (count, sum) = (2.0 * ciphertext.slots() as f64, bits + f64::from(parties).log2());
         // A coefficient of the noise has the variance 4^w/3 for each party.
         let deviation = |count: f64| (f64::from(parties) * count / 3.0).sqrt() * (bits - scale.log2()).exp2();
+        // All but one of them subtract what they added.
+        let of_one = [count, n].map(|count| deviation(count) / f64::from(parties).sqrt());
+        let coalition_bits = ciphertext.clone().with_noise(of_one).precision_bits();
         let ciphertext = ciphertext.clone().with_noise([deviation(count), deviation(n)]);
         let left_bits = ciphertext.precision_bits() + ciphertext.magnitude().log2();
         if left_bits < LEAST_BITS {
@@ -78,7 +82,13 @@ impl ApproximateDecryption {
             let left_bits = rlwe.log2_modulus(ciphertext.level()) - 1.5;
             return Err(Error::CapacityExhausted { operation: OPERATION, needed_bits: phase, left_bits });
         };
-        Ok(Self { basis: rlwe.basis(primes), ciphertext, flooding: Flooding { bits: bits as u32 }, parties })
+        Ok(Self {
+            basis: rlwe.basis(primes),
+            ciphertext,
+            flooding: Flooding { bits: bits as u32 },
+            parties,
+            coalition_bits,
+        })
     }
 
     /// The ciphertext, which states the noise of the shares too.
@@ -104,6 +114,13 @@ impl ApproximateDecryption {
     /// −log2 of the expected largest error of the values.
     pub fn precision_bits(&self) -> f64 {
         self.ciphertext.precision_bits()
+    }
+
+    /// −log2 of the expected largest error of the values as a coalition sees them in the shares: parties subtract the noise
+    /// that they added themselves, and that of at least one other party is left. No coalition sees more: a simulator makes
+    /// all shares from the values with the noise of that one party.
+    pub fn coalition_precision_bits(&self) -> f64 {
+        self.coalition_bits
     }
 
     /// The share of one party.

@@ -22,6 +22,7 @@
 mod approximate;
 mod exact;
 mod shares;
+mod sharing;
 mod switch;
 
 #[cfg(test)]
@@ -29,5 +30,6 @@ mod tests;
 
 pub use approximate::{ApproximateDecryption, Opened};
 pub use exact::ExactDecryption;
+pub use sharing::{ApproximateSharing, RealShare};
 pub use switch::{ApproximateSwitch, ExactSwitch, SwitchingShare};
 pub use windlass_rlwe::collective::Holder;

@@ -165,7 +165,7 @@ impl ApproximateSwitch {
     }
 }
 
-fn check_target(context: &Arc<Context>, target: &PublicKey) -> Result<()> {
+pub(super) fn check_target(context: &Arc<Context>, target: &PublicKey) -> Result<()> {
     if Arc::ptr_eq(context, target.context()) {
         return Ok(());
     }
@@ -175,7 +175,7 @@ fn check_target(context: &Arc<Context>, target: &PublicKey) -> Result<()> {
 }
 
 /// (c_0 + Σ first halves, Σ second halves).
-fn sums(c0: &Poly<Eval>, shares: &[SwitchingShare], parties: u32) -> Result<SwitchingShare> {
+pub(super) fn sums(c0: &Poly<Eval>, shares: &[SwitchingShare], parties: u32) -> Result<SwitchingShare> {
     let [first, second] = [0, 1].map(|half| shares.iter().map(|share| share[half].clone()).collect::<Vec<_>>());
     let zero = Poly::zero(c0.ring(), c0.basis());
     Ok([sum_of_shares(c0.clone(), &first, parties)?, sum_of_shares(zero, &second, parties)?])

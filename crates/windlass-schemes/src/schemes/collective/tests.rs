@@ -14,6 +14,8 @@ use windlass_rlwe::{
 };
 use zeroize::Zeroizing;
 
+mod sharing;
+
 use super::{ApproximateDecryption, ApproximateSwitch, ExactDecryption, ExactSwitch, Holder, SwitchingShare};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
