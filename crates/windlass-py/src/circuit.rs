@@ -225,7 +225,7 @@ impl PyCircuit {
         let layout = self.layout(py, &x.layout)?;
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
         // Two real vectors take one refresh.
-        let real = x.numbers == Numbers::Real && self.body.real().is_some();
+        let real = x.numbers == Numbers::Real && matches!(self.body.real(), Some(RealFunction::One(_)));
         let values = long(py, progress, "function", move |ticker| {
             let count = parts.len();
             let step = || if ticker.tick(count).is_break() { Err(stopped("function")) } else { Ok(()) };

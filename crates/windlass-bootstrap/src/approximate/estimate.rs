@@ -55,7 +55,8 @@ impl RefreshPlan {
         let (error, spec) = (self.error()?, self.spec());
         let (least, power) = (error.in_slots(spec, 0.0), if spec.arcsine { 5 } else { 3 });
         let (input_level, most) = (self.input_level(), self.most());
-        Ok(RefreshTerms { input_level, most, least, systematic: error.systematic_at(1.0, spec.arcsine), power })
+        let systematic = error.systematic_at(1.0, spec.arcsine);
+        Ok(RefreshTerms { input_level, most, least, systematic, power, takes_real_pairs: self.takes_real_pairs() })
     }
 
     /// The deviation of the argument of the sine after these maps.

@@ -65,8 +65,8 @@ impl<F: Family> Server<F> {
     ///
     /// # Errors
     /// [`Error::MissingKeys`] before any work, with all missing keys and the circuit that needs them.
-    /// The same error instead of [`Error::CapacityExhausted`] or [`Error::LevelsExhausted`] if a refresh is
-    /// needed and keys are missing at the level that it gives. Errors of the circuit.
+    /// The same error instead of [`Error::CapacityExhausted`], [`Error::LevelsExhausted`] or [`Error::StepTooDeep`] if a
+    /// refresh is needed and keys are missing at the level that it gives. Errors of the circuit.
     pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<CiphertextOf<F>> {
         let (request, level) = (circuit.key_request(), circuit.level(&self.engine, input));
         self.check_request(&request, level)?;
@@ -85,8 +85,8 @@ impl<F: Family> Server<F> {
     /// Runs a linear map or a function of real numbers on each ciphertext of a list, several at a time. Keys and
     /// constants of a linear map are read from memory once for all ciphertexts of one level
     /// ([`LinearPlan::apply_each`]); a server that refreshes runs it one by one, as [`Self::apply`] does. A function is
-    /// run step by step on all ciphertexts with the same levels, which are refreshed together between the steps
-    /// ([`FunctionPlan::apply_list`]).
+    /// run step by step on all ciphertexts with the same refreshes, which are refreshed together between the steps
+    /// ([`FunctionPlan::apply_list`]). A server whose keys do not cover the refreshed level runs it one by one.
     ///
     /// **Warning.** The arguments of a function must be real, as there.
     ///

@@ -2,9 +2,11 @@
 
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, Complex64, Engine, RefreshTerms};
+use windlass_schemes::switching::Arithmetic;
 
 use super::approximate::check_interval;
 use super::plan::FunctionPlan;
+use super::route::Start;
 
 /// max(a, b) = (a + b)/2 + |a − b|/2, or min(a, b) = (a + b)/2 − |a − b|/2, slot by slot, for numbers
 /// of an interval.
@@ -84,7 +86,8 @@ impl Extremum {
     }
 
     /// The extremum of the entries of two vectors. The result states its distance from the true value.
-    /// An engine that refreshes does so between the steps, and first refreshes operands without a level for the mean.
+    /// An engine that refreshes does so between the steps, and first refreshes the operands if they have no level for the
+    /// mean, or if their difference has too few levels for its steps and is too large to be refreshed itself.
     ///
     /// **Warning.** As [`FunctionPlan::apply`]: that no entry lies outside of the interval is known as
     /// far as bounds of absolute values tell.
@@ -95,6 +98,7 @@ impl Extremum {
         let (low, high) = self.interval;
         let most = low.abs().max(high.abs());
         for x in [a, b] {
+            engine.check_input("find the larger or the smaller", x)?;
             if x.magnitude() > most * (1.0 + 1e-9) {
                 return Err(Error::OutsideInterval { bound: x.magnitude(), low, high });
             }
@@ -102,16 +106,30 @@ impl Extremum {
         // The mean takes one level of both.
         let both;
         let (a, b) = match engine.refresh_terms(a.slots().max(b.slots())) {
-            Some(terms) if [a, b].iter().any(|x| is_spent(x, &terms)) && [a, b].iter().all(|x| is_taken(x, &terms)) => {
-                both = engine.refresh_real_all(&[a.clone(), b.clone()])?;
+            Some(terms) if [a, b].iter().all(|x| is_taken(x, &terms)) && self.is_short(engine, [a, b], &terms)? => {
+                both = engine.refresh_all(&[a.clone(), b.clone()])?;
                 (&both[0], &both[1])
             }
             _ => (a, b),
         };
-        let difference = engine.sub(a, b)?.with_magnitude(high - low);
+        let difference = self.difference(engine, [a, b])?;
         let half = self.half.apply(engine, &difference)?;
         let mean = engine.multiply_scalar(&engine.add(a, b)?, Complex64::new(0.5, 0.0))?;
         Ok(engine.add(&mean, &half)?.with_magnitude(most))
+    }
+
+    fn difference(&self, engine: &Engine, [a, b]: [&Ciphertext; 2]) -> Result<Ciphertext> {
+        Ok(engine.sub(a, b)?.with_magnitude(self.interval.1 - self.interval.0))
+    }
+
+    /// Whether operands lack a level for the mean, or their difference has no way through its steps.
+    fn is_short(&self, engine: &Engine, both: [&Ciphertext; 2], terms: &RefreshTerms) -> Result<bool> {
+        if both.iter().any(|x| is_spent(x, terms)) {
+            return Ok(true);
+        }
+        let difference = self.difference(&engine.plain(), both)?;
+        let start = Start::of(&self.half, &difference);
+        Ok(self.half.route(difference.context(), start, 0, Some(*terms)).is_err())
     }
 }
 

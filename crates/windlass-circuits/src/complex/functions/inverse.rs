@@ -83,27 +83,30 @@ fn residual_inverse((low, high): (f64, f64), degree: usize, ratio: f64) -> Optio
     Polynomial::interpolate(|x| (1.0 - residual(x)) / x, low, high, degree).ok()
 }
 
-/// y = P(x), e = 1 − x·y, then y ← y + y·e and e ← e². Bounds hold in slots with zeros beside the entries, too:
-/// there e is 1, and y is doubled.
+/// y = P(x), e = 1 − x·y, then y ← y + y·e and e ← e². Bounds hold beside the entries, too. There P gives its value at
+/// the middle of the interval, and x may still be anything between 0 and the far end: with zeros e is 1, and y is doubled.
 fn iteration_steps(p: &Polynomial, start: f64, near: f64, iterations: usize) -> Vec<Bounded> {
     let PowerBasis::Chebyshev { low, high } = p.basis() else { unreachable!("made by interpolation") };
     let mut beside = p.value(0.5 * (low + high)).abs();
+    let product_beside = beside * low.abs().max(high.abs());
+    let mut e_beside = (product_beside - 1.0).max(1.0);
     let mut steps = vec![
         Bounded { step: FunctionStep::Polynomial { of: 0, p: p.clone() }, bound: largest_value(p) },
-        Bounded { step: FunctionStep::Product(0, 1), bound: 1.0 + start },
-        Bounded { step: FunctionStep::Sum { terms: vec![(2, -1)], constant: 1.0 }, bound: 1.0 },
+        Bounded { step: FunctionStep::Product(0, 1), bound: product_beside.max(1.0 + start) },
+        Bounded { step: FunctionStep::Sum { terms: vec![(2, -1)], constant: 1.0 }, bound: e_beside },
     ];
     let (mut y, mut e, mut size) = (1, 3, start);
     for k in 0..iterations {
-        let product = (size * (1.0 + size) / near).max(beside);
+        let product = (size * (1.0 + size) / near).max(beside * e_beside);
         steps.push(Bounded { step: FunctionStep::Product(y, e), bound: product });
-        beside *= 2.0;
+        beside *= 1.0 + e_beside;
+        e_beside *= e_beside;
         let sum = FunctionStep::Sum { terms: vec![(y, 1), (steps.len(), 1)], constant: 0.0 };
         steps.push(Bounded { step: sum, bound: ((1.0 + size * size) / near).max(beside) });
         y = steps.len();
         if k + 1 < iterations {
             size *= size;
-            steps.push(Bounded { step: FunctionStep::Product(e, e), bound: 1.0 });
+            steps.push(Bounded { step: FunctionStep::Product(e, e), bound: e_beside });
             e = steps.len();
         }
     }

@@ -15,6 +15,8 @@ pub(super) struct Start {
     pub clears: bool,
     /// A bound on its slots.
     pub bound: f64,
+    /// A bound on its entries, and so on all slots once those beside them are cleared.
+    pub entries: f64,
 }
 
 /// The steps of a function with the refreshes between them.
@@ -30,7 +32,7 @@ impl Route {
     /// Without refreshes, of an argument that is cleared.
     pub fn direct() -> Self {
         let schedule = Schedule { before: Vec::new(), levels: Vec::new() };
-        Self { start: Start { left: 0, clears: false, bound: 0.0 }, schedule, terms: None }
+        Self { start: Start { left: 0, clears: false, bound: 0.0, entries: 0.0 }, schedule, terms: None }
     }
 
     /// The values that are refreshed before a step, numbered from 1: 0 is the argument.
@@ -49,9 +51,9 @@ impl Route {
         self.terms.as_ref().filter(|_| self.schedule.refreshes() > 0)
     }
 
-    /// The bound on the argument.
+    /// The bound on the argument, as the steps take it.
     pub fn bound(&self) -> f64 {
-        self.start.bound
+        if self.start.clears { self.start.entries } else { self.start.bound }
     }
 
     /// The levels that are left of the result of a step.
@@ -69,23 +71,25 @@ impl Route {
         self.schedule.end()
     }
 
-    /// Whether two ciphertexts go the same way.
+    /// Whether two ciphertexts go the same way, with the same refresh. Their bounds and levels may differ.
     pub fn is_like(&self, other: &Self) -> bool {
-        self.start.clears == other.start.clears && self.schedule.before == other.schedule.before
+        let is_cleared_alike = self.start.clears == other.start.clears;
+        is_cleared_alike && self.schedule.before == other.schedule.before && self.terms == other.terms
     }
 }
 
 impl Start {
     /// Of a ciphertext.
     pub fn of(plan: &FunctionPlan, x: &Ciphertext) -> Self {
-        let bound = x.magnitude().max(x.rest_magnitude());
-        Self { left: x.products_left(), clears: plan.clears(x), bound }
+        let (entries, bound) = (x.magnitude(), x.magnitude().max(x.rest_magnitude()));
+        Self { left: x.products_left(), clears: plan.clears(x), bound, entries }
     }
 
     /// Of a fresh encryption of numbers of the interval.
     pub fn fresh(plan: &FunctionPlan, context: &CkksContext) -> Self {
         let (low, high) = plan.interval();
-        Self { left: context.spec().depth, clears: false, bound: low.abs().max(high.abs()) }
+        let bound = low.abs().max(high.abs());
+        Self { left: context.spec().depth, clears: false, bound, entries: bound }
     }
 }
 
@@ -106,7 +110,7 @@ impl FunctionPlan {
         let refresh = terms.map(|terms| (context.spec().depth, terms.input_level - context.base_level()));
         let kept = refresh.map_or(0, |(_, least)| least);
         let levels = Levels { start: start.left, end: end + kept, refresh };
-        // What is kept for the next refresh is used up if nothing else helps.
+        // Only a way without any refresh may use up what is kept for the next one, if nothing else helps.
         let direct = Levels { end, refresh: None, ..levels };
         let found = schedule(&nodes, levels).or_else(|stuck| schedule(&nodes, direct).map_err(|_| stuck));
         let route = |schedule| Route { start, schedule, terms };
@@ -118,7 +122,7 @@ impl FunctionPlan {
         let is_small = |bound: f64| terms.is_some_and(|terms| terms.takes(bound));
         let mut nodes = vec![Node { operands: Vec::new(), depth: 0, is_small: is_small(start.bound) }];
         if start.clears {
-            nodes.push(Node { operands: vec![0], depth: 1, is_small: is_small(start.bound) });
+            nodes.push(Node { operands: vec![0], depth: 1, is_small: is_small(start.entries) });
         }
         for own in &self.steps {
             let (operands, depth) = match &own.step {
@@ -160,6 +164,9 @@ impl FunctionPlan {
             Some(_) if needed + beside > most => format!(
                 "a refreshed ciphertext has {most} levels for it: choose a set with {} more, or ask for fewer bits",
                 needed + beside - most
+            ),
+            Some(_) if nodes[stuck.step].operands.iter().all(|&value| nodes[value].is_small) => format!(
+                "a refresh before it takes values with {kept} levels or more, and there are fewer: refresh the argument earlier"
             ),
             Some(terms) => format!(
                 "no refresh before it takes values as large as they may be, above {:.4}: divide the values first, or choose a smaller interval",

@@ -11,7 +11,8 @@
 //!
 //! Lists have at most some thirty steps and three values in use, so there are few states.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// A value, as far as its levels matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub(super) struct Levels {
     pub start: usize,
     /// That must be left of the result.
     pub end: usize,
-    /// That a refreshed ciphertext has, and one that is refreshed must have; `None` without refreshes.
+    /// (of a refreshed ciphertext, the least of one that is refreshed); `None` without refreshes.
     pub refresh: Option<(usize, usize)>,
 }
 
@@ -56,7 +57,7 @@ impl Schedule {
     }
 }
 
-/// A step that no way reaches the end of.
+/// The first step that no schedule can run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stuck {
     /// Its node.
@@ -74,17 +75,22 @@ struct Way {
 }
 
 impl Way {
+    /// Also by the levels that are left and by the places of the refreshes, so that equal plans are run alike.
     fn is_better(&self, other: &Self) -> bool {
-        (self.refreshes, other.lateness) < (other.refreshes, self.lateness)
+        self.rank() < other.rank()
+    }
+
+    fn rank(&self) -> (usize, Reverse<usize>, Reverse<usize>, &[Vec<usize>]) {
+        (self.refreshes, Reverse(self.lateness), Reverse(self.schedule.end()), &self.schedule.before)
     }
 }
 
-/// The schedule of the nodes, the argument first; `Err` with the first step that no way reaches the end of.
+/// The schedule of the nodes, the argument first; `Err` with the first step that no schedule can run.
 pub(super) fn schedule(nodes: &[Node], levels: Levels) -> Result<Schedule, Stuck> {
     let first = Schedule { before: vec![Vec::new()], levels: vec![levels.start] };
-    let mut ways = HashMap::from([(vec![levels.start], Way { schedule: first, refreshes: 0, lateness: 0 })]);
+    let mut ways = BTreeMap::from([(vec![levels.start], Way { schedule: first, refreshes: 0, lateness: 0 })]);
     for step in 1..nodes.len() {
-        let mut next: HashMap<Vec<usize>, Way> = HashMap::new();
+        let mut next: BTreeMap<Vec<usize>, Way> = BTreeMap::new();
         for (state, way) in &ways {
             for (state, way) in followed(nodes, levels, step, (state, way)) {
                 match next.get(&state) {

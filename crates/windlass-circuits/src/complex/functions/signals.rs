@@ -129,11 +129,31 @@ impl Signals<'_> {
         Ok(Signal { level, ..lowered })
     }
 
-    /// Refreshed: lowered to the level at which a refresh takes it, then at the highest level with what the refresh
-    /// adds to values within a bound.
-    pub fn refreshed(&self, a: &Signal, terms: &RefreshTerms, bound: f64) -> Result<Signal> {
-        let low = self.at(a, terms.input_level)?;
-        Ok(Signal { level: self.context.top_level(), ..low.with(terms.errors(bound)) })
+    /// Lowered to the level at which a refresh takes it.
+    pub fn before_refresh(&self, a: &Signal, terms: &RefreshTerms) -> Result<Signal> {
+        self.at(a, terms.input_level)
+    }
+
+    /// At the highest level, with what a refresh adds: to values within a bound, and the error of a message that is
+    /// refreshed with this one.
+    pub fn refreshed(&self, low: Signal, terms: &RefreshTerms, bound: f64, beside: SlotErrors) -> Signal {
+        Signal { level: self.context.top_level(), ..low.with(terms.errors(bound)).with(beside) }
+    }
+
+    /// The errors of values that are multiplied by 1 in their entries and by 0 beside them, and rescaled.
+    pub fn cleared(
+        context: &CkksContext,
+        (level, slots): (usize, usize),
+        x: SlotErrors,
+        bound: f64,
+    ) -> Result<SlotErrors> {
+        let rounding = context.encoding_errors(context.constant_scale(level), slots).deviation + ROUNDING;
+        // All of the error, what is systematic too.
+        let size = bound + x.whole_bound() + x.bound();
+        let steered = context.steering_errors(level, slots, slots, 1.0);
+        let machine = Signals { context, slots, noise: Vec::new() };
+        let rescaled = context.rescaling_errors(machine.below(level)?, slots);
+        Ok(x.plus(SlotErrors::certain(size * rounding)).plus(steered).plus(rescaled))
     }
 
     /// Of degree 2, at a level at or below its own.

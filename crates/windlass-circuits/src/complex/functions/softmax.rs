@@ -27,6 +27,7 @@ use super::catalogue::Function;
 use super::plan::FunctionPlan;
 use super::route::{Route, Start};
 use super::row::Row;
+use super::run::Numbers;
 use crate::trace::{TracePlan, TraceSpec};
 
 /// `y_i = exp(x_i)/Σ_j exp(x_j)` over the entries of a vector.
@@ -147,6 +148,7 @@ impl Softmax {
     /// [`Error::LevelsExhausted`] with the depth of the whole, or [`Error::StepTooDeep`] in a context with refreshes,
     /// before any work; those of sums, products and refreshes.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
+        engine.check_input("evaluate a softmax", x)?;
         self.row.check_ciphertext(x)?;
         self.exponential.check_bound(x)?;
         match engine.refresh_terms(x.slots()) {
@@ -166,7 +168,7 @@ impl Softmax {
         let way = |end: usize, refreshes_powers: bool| -> Result<Ways> {
             let exponential = self.exponential.route(context, start, end, terms)?;
             let left = if refreshes_powers { context.spec().depth } else { exponential.end() };
-            let inverse = Start { left, clears: false, bound: most };
+            let inverse = Start { left, clears: false, bound: most, entries: most };
             let inverse = self.inverse.route(context, inverse, 1, terms)?;
             let refreshes = exponential.refreshes() + usize::from(refreshes_powers) + inverse.refreshes();
             Ok(Ways { exponential, refreshes_powers, inverse, refreshes })
@@ -175,7 +177,8 @@ impl Softmax {
         let Some(terms) = terms else { return direct };
         let refreshes_inside = way(1, false).ok();
         let is_small = terms.takes(self.exponential.bound()) && context.spec().depth > kept;
-        let refreshes_powers = if is_small { way(0, true).ok() } else { None };
+        let refreshes_powers =
+            if is_small { way(0, true).ok().filter(|way| way.exponential.end() >= kept) } else { None };
         let others = [refreshes_powers, refreshes_inside].into_iter().flatten();
         match (direct, others.min_by_key(|way| way.refreshes)) {
             (Ok(direct), Some(other)) if direct.refreshes <= other.refreshes => Ok(direct),
@@ -186,18 +189,20 @@ impl Softmax {
 
     fn run(&self, engine: &Engine, x: &Ciphertext, ways: &Ways) -> Result<Ciphertext> {
         let plain = engine.plain();
-        let x = self.exponential.arguments(engine, std::slice::from_ref(x), &ways.exponential)?;
+        let x = self.exponential.arguments(engine, std::slice::from_ref(x), &ways.exponential, Numbers::Any)?;
         let stated = self.exponential.statements_on(&x[0], &ways.exponential)?.steps;
         let context = x[0].context().clone();
-        let e = self.exponential.run_list(engine, x, &ways.exponential, &[stated])?.remove(0);
+        let e = self.exponential.run_list(engine, (x, Numbers::Any), &ways.exponential, &[stated])?.remove(0);
         let e = plain.rescale(&plain.add_plain(&e, &self.correction())?)?.with_zeros_beside(self.row.entries);
-        let e = if ways.refreshes_powers { engine.refresh_real_all(&[e])?.remove(0) } else { e };
+        let e = if ways.refreshes_powers { engine.refresh_all(&[e])?.remove(0) } else { e };
         let (least, most) = self.inverse.interval();
-        // Slots beside the entries hold other sums, perhaps 0: the inverse clears them first.
+        // Slots beside the entries hold other sums, perhaps 0. The first polynomial of the inverse clears them; products
+        // with the sum itself meet them, within the bounds of its steps.
         let sum = plain.rescale(&self.total.apply(&plain, &e)?)?;
         let sum = sum.with_entries(self.row.entries).with_magnitude(most);
         let stated = self.inverse.statements_on(&sum, &ways.inverse)?.steps;
-        let inverse = self.inverse.run_list(engine, vec![sum.clone()], &ways.inverse, &[stated])?.remove(0);
+        let argument = (vec![sum.clone()], Numbers::Any);
+        let inverse = self.inverse.run_list(engine, argument, &ways.inverse, &[stated])?.remove(0);
         let product = plain.multiply(&e, &inverse)?;
         let level = product.level();
         // y = e·Q(S): what S and Q are off by is multiplied by e, which is at most 1 and at most S.
@@ -207,7 +212,7 @@ impl Softmax {
             .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0))
             .plus(context.steering_errors(level, self.row.slots, self.row.slots, 1.0 / least));
         let (of_e, of_inverse) = (e.slot_errors(), inverse.slot_errors());
-        let errors = of_e.times(1.0 / least).plus(weighted).plus(of_e.random().product(of_inverse.random())).plus(own);
+        let errors = of_e.times(1.0 / least).plus(weighted).plus(of_e.product(of_inverse)).plus(own);
         Ok(product.analysed(1.0 + self.distance, errors).approximating(self.distance))
     }
 

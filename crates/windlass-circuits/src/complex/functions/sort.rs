@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use windlass_rlwe::Limits;
 use windlass_schemes::error::{Error, Result};
 use windlass_schemes::schemes::ckks::{Ciphertext, CkksContext, Complex64, Engine, SlotErrors};
+use windlass_schemes::switching::Arithmetic;
 
 use super::approximate::{check_interval, target};
 use super::plan::FunctionPlan;
@@ -193,8 +194,10 @@ impl Sorting {
     ///
     /// # Errors
     /// As [`Self::apply_stage`]; [`Error::LevelsExhausted`] with the depth of all stages, before any
-    /// work, unless the engine refreshes and a stage fits between two refreshes; those of refreshes.
+    /// work, unless the engine refreshes, a stage fits between two refreshes, and refreshes take values as large as
+    /// those of stages may be; those of refreshes.
     pub fn apply(&self, engine: &Engine, x: &Ciphertext) -> Result<Ciphertext> {
+        engine.check_input("sort", x)?;
         self.check(x)?;
         let plain = engine.plain();
         let terms = engine.refresh_terms(x.slots());

@@ -16,6 +16,8 @@ pub struct RefreshTerms {
     pub systematic: f64,
     /// That power.
     pub power: i32,
+    /// Whether two real messages take one refresh. The result of each then has the error of both.
+    pub takes_real_pairs: bool,
 }
 
 impl RefreshTerms {

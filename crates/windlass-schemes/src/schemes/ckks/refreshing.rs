@@ -80,7 +80,18 @@ impl Engine {
         AutoRefresh::refresher(self).and_then(|refresher| refresher.terms(slots))
     }
 
-    /// Each ciphertext refreshed. Where there are several, all must hold real numbers.
+    /// Each ciphertext refreshed, whatever numbers it holds.
+    ///
+    /// # Errors
+    /// As [`Self::refresh_real_all`].
+    #[doc(hidden)]
+    pub fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        AutoRefresh::refresher(self).ok_or(Error::MissingBootstrappingKeys)?.refresh_all(list)
+    }
+
+    /// Each ciphertext refreshed. All must hold real numbers, a single one too.
+    ///
+    /// **Warning.** An imaginary part is added to another ciphertext, or lost. No error is returned.
     ///
     /// # Errors
     /// Those of the refresh; [`Error::MissingBootstrappingKeys`] if the engine does not refresh.

@@ -10,6 +10,7 @@ mod function_table;
 mod functions;
 mod functions_of_rows;
 mod functions_refreshed;
+mod functions_refreshed_together;
 mod large;
 mod linear;
 mod norms;
