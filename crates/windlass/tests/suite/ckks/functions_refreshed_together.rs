@@ -77,14 +77,16 @@ fn imaginary_parts_are_kept() {
     let got = client.decrypt_complex(&server.apply(&exponential(), &lower(&x)).unwrap()).unwrap();
     let worst = x.iter().zip(&got).map(|(x, y)| (y - x.exp()).norm()).fold(0.0, f64::max);
     assert!(worst < 0.01, "{worst:e}");
-    // The imaginary part of one operand is no part of the maximum of the real parts.
+    // Nor is the imaginary part of one operand added to the other one.
     let a: Vec<f64> = arguments(0.25, 0.01, 512, 46);
     let b = vec![Complex64::new(-0.45, 0.04); 512];
-    let [low_a, low_b] = [complex(&a), b].map(|x| lower(&x).with_magnitude(0.5));
-    let y = server.apply(&largest, (&low_a, &low_b));
-    let got = client.decrypt_complex(&y.unwrap()).unwrap();
-    let worst = a.iter().zip(&got).map(|(a, y)| (y.re - a).abs()).fold(0.0, f64::max);
-    assert!(worst < 0.02, "{worst:e}");
+    let fresh = [complex(&a), b].map(|x| client.encrypt_complex(&x, 0.5).unwrap());
+    let [low_a, low_b] = fresh.each_ref().map(|x| server.engine().lower(x, refresh.input_level()).unwrap());
+    let direct = largest.apply(&server.engine().plain(), &fresh[0], &fresh[1]).unwrap();
+    let refreshed = server.apply(&largest, (&low_a, &low_b)).unwrap();
+    let [direct, refreshed] = [direct, refreshed].map(|y| client.decrypt_complex(&y).unwrap());
+    let worst = direct.iter().zip(&refreshed).map(|(x, y)| (y - x).norm()).fold(0.0, f64::max);
+    assert!(worst < 0.01, "{worst:e}");
 }
 
 /// What a function does to a ciphertext before its first step is stated.
@@ -134,7 +136,7 @@ fn maxima_refresh_their_operands() {
         let z = server.apply(&largest, (&x, &y)).unwrap();
         let got = client.decrypt(&z).unwrap();
         let worst = (0..512).map(|k| (got[k] - a[k].max(b[k])).abs()).fold(0.0, f64::max);
-        assert!(worst <= z.error_bound() && z.error_bound() < 0.02, "{worst:e}, {:e} stated", z.error_bound());
+        assert!(worst <= z.error_bound() && z.error_bound() < 0.06, "{worst:e}, {:e} stated", z.error_bound());
     }
 }
 
