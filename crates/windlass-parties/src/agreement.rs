@@ -10,9 +10,9 @@ use windlass::needs::{KeyRequest, NeedsKeys};
 use windlass::schemes::Publication;
 use windlass::wire::{FileContext, from_json, hex};
 use windlass::{Context, Exact};
-use windlass_rlwe::Limits;
-use windlass_rlwe::collective::{Common, KeyName};
+use windlass_rlwe::collective::{Common, KeyName, KeyShare, Stage};
 use windlass_rlwe::context::os_rng;
+use windlass_rlwe::{Limits, RlweParams};
 
 use crate::bootstrapping::NamedBootstrapping;
 use crate::error::{PartiesError, Result};
@@ -78,7 +78,7 @@ struct AgreementFile {
     /// Whether the keys of the context's own bootstrapping, or refresh of CKKS, are made.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bootstrapping: bool,
-    /// Others, by what they have other than the context's own.
+    /// Further bootstrappings; each entry lists the choices in which it differs from the context's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     other_bootstrappings: Vec<NamedBootstrapping>,
     security_bits: u32,
@@ -96,7 +96,7 @@ struct MemberFile {
 const VERSION: u32 = 1;
 /// The longest text that is read.
 const MOST_BYTES: usize = 1 << 22;
-/// The most Galois keys that a text may list.
+/// The most Galois keys of an agreement.
 const MOST_KEYS: usize = 1 << 12;
 /// The most bootstrappings that a text may name.
 const MOST_BOOTSTRAPPINGS: usize = 8;
@@ -156,8 +156,11 @@ impl<F: CollectiveFamily> Refreshes<F> {
     }
 }
 
-/// Whether a text is an agreement on parameters of CKKS, if it is one.
+/// Whether a text is an agreement on parameters of CKKS, if it is one. A text that is too long is none.
 pub fn is_approximate(text: &str) -> bool {
+    if text.len() > MOST_BYTES {
+        return false;
+    }
     let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     let kinds = ["windlass_ckks_parameters", "windlass_ckks_refresh", "windlass_precise_refresh"];
     kinds.iter().any(|kind| value["parameters"].get(kind).is_some())
@@ -171,7 +174,7 @@ impl<F: CollectiveFamily> Agreement<F> {
     /// [`windlass::schemes::ckks::CkksSpec::with_parties`], [`windlass::bootstrap::approximate::RefreshSpec::with_parties`]).
     ///
     /// # Errors
-    /// [`PartiesError::OutOfRange`] for another number of parties or an impossible threshold;
+    /// [`PartiesError::OutOfRange`] for another number of parties, an impossible threshold, or more than 4096 Galois keys;
     /// [`PartiesError::MemberTwice`]; [`PartiesError::Unsupported`] for a refresh of CKKS other than the context's own
     /// ([`Context::refresh`]), and for a bootstrapping that has no name;
     /// [`PartiesError::Name`] for a name that people cannot tell from others; [`PartiesError::NoRoom`] if a fresh
@@ -229,15 +232,9 @@ impl<F: CollectiveFamily> Agreement<F> {
         seed: [u8; 32],
     ) -> Result<Self> {
         let rlwe = Arc::clone(F::files(&context).rlwe());
-        let parties = Common::new(&rlwe, seed)?.parties();
-        let limits = Limits::between(parties, parties).with("the number of parties of the parameters");
-        limits.check("the number of members", members.len())?;
-        Limits::between(1, parties).with("the number of members").check("the threshold", threshold)?;
-        Limits::between(1, 128).check("security in bits", publication.security_bits)?;
-        // Each member takes part in so many. Those of the members outside of a coalition of threshold − 1 add up.
-        let most = u32::MAX / (parties - threshold + 1);
-        Limits::between(1, most).check("the number of decryptions", publication.decryptions)?;
-        check_members(&members)?;
+        let common = Common::new(&rlwe, seed)?;
+        check(&common, &members, threshold, &keys, publication)?;
+        let parties = common.parties();
         let mut parameters: serde_json::Value = serde_json::from_str(&F::to_json(&context)).map_err(wrong)?;
         // In one order, also in programs that build serde_json with `preserve_order`: the digest is of these bytes.
         parameters.sort_all_objects();
@@ -297,33 +294,27 @@ impl<F: CollectiveFamily> Agreement<F> {
                 file.windlass_agreement
             )));
         }
-        let context = F::from_json(&serde_json::to_string(&file.parameters).map_err(wrong)?)?;
         let seed = from_hex::<32>(&file.seed).ok_or_else(|| wrong("seed has to be 64 hexadecimal digits"))?;
+        Limits::at_most(RlweParams::MAX_PARTIES).check("the number of members", file.members.len())?;
         let member = |member: MemberFile| {
             let identity = from_hex::<PUBLIC>(&member.identity);
             let identity = identity
                 .ok_or_else(|| wrong(format!("the identity of {:?} has to be 128 hexadecimal digits", member.name)))?;
             Ok(Member { name: member.name, identity })
         };
-        let members = file.members.into_iter().map(member).collect::<Result<_>>()?;
-        let relinearisation = file.relinearisation.map(|level| KeyName::Relinearisation { level });
-        let galois = file.galois.iter().map(|&(element, level)| KeyName::Galois { element, level });
-        let keys: Vec<KeyName> = relinearisation.into_iter().chain(galois).collect();
+        let members = file.members.into_iter().map(member).collect::<Result<Vec<_>>>()?;
+        let context = F::from_json(&serde_json::to_string(&file.parameters).map_err(wrong)?)?;
         if !file.galois.is_sorted_by(|a, b| a.0 < b.0) {
             return Err(wrong("the elements of galois have to ascend, each once"));
         }
-        Limits::at_most(MOST_KEYS).check("the number of Galois keys", file.galois.len())?;
+        let relinearisation = file.relinearisation.map(|level| KeyName::Relinearisation { level });
+        let galois = file.galois.iter().map(|&(element, level)| KeyName::Galois { element, level });
+        let keys: Vec<KeyName> = relinearisation.into_iter().chain(galois).collect();
         let publication = Publication { security_bits: file.security_bits, decryptions: file.decryptions };
+        // Before a bootstrapping is planned.
+        check(&Common::new(F::files(&context).rlwe(), seed)?, &members, file.threshold, &keys, publication)?;
         let refreshes = Refreshes::named(&context, file.bootstrapping, file.other_bootstrappings)?;
-        let agreement = Self::build(context, members, file.threshold, (keys, refreshes), publication, seed)?;
-        for &name in agreement.keys() {
-            windlass_rlwe::collective::KeyShare::layout(
-                agreement.common(),
-                name,
-                windlass_rlwe::collective::Stage::First,
-            )?;
-        }
-        Ok(agreement)
+        Self::build(context, members, file.threshold, (keys, refreshes), publication, seed)
     }
 
     /// SHA-256 of the text in its canonical form: what the members compare, by telephone say, before they take part.
@@ -365,6 +356,8 @@ impl<F: CollectiveFamily> Agreement<F> {
 
     /// The plan of a decryption after so many squarings in a row of a fresh ciphertext: an agreement on circuits of
     /// this depth should be made only if there is one.
+    ///
+    /// It squares without refreshes: a depth that only circuits with refreshes reach is refused.
     ///
     /// Cost: keys of a secret that is thrown away, and the squarings.
     ///
@@ -434,6 +427,30 @@ impl<F: CollectiveFamily> Agreement<F> {
     pub(crate) fn deals(&self) -> bool {
         self.threshold() < self.common().parties()
     }
+}
+
+/// What is refused before anything is planned.
+fn check(
+    common: &Common,
+    members: &[Member],
+    threshold: u32,
+    keys: &[KeyName],
+    publication: Publication,
+) -> Result<()> {
+    let parties = common.parties();
+    let limits = Limits::between(parties, parties).with("the number of parties of the parameters");
+    limits.check("the number of members", members.len())?;
+    Limits::between(1, parties).with("the number of members").check("the threshold", threshold)?;
+    Limits::between(1, 128).check("security in bits", publication.security_bits)?;
+    // Each member takes part in so many. Those of the members outside of a coalition of threshold − 1 add up.
+    let most = u32::MAX / (parties - threshold + 1);
+    Limits::between(1, most).check("the number of decryptions", publication.decryptions)?;
+    let galois = keys.iter().filter(|name| matches!(name, KeyName::Galois { .. }));
+    Limits::at_most(MOST_KEYS).check("the number of Galois keys", galois.count())?;
+    for &name in keys {
+        KeyShare::layout(common, name, Stage::First)?;
+    }
+    check_members(members)
 }
 
 /// All decryptions in which any member outside of a coalition of threshold − 1 takes part.

@@ -77,7 +77,9 @@ pub enum PartiesError {
         name: String,
     },
     /// A state would replace one that must be kept.
-    #[error("the state that is there is not replaced: {reason}; save under another name")]
+    #[error(
+        "the state that is there is not replaced: {reason}; load it and go on from there, or save another party under another name"
+    )]
     StateKept {
         /// Why it must be kept.
         reason: String,

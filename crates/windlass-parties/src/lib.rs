@@ -82,6 +82,7 @@ mod reading;
 mod sharing;
 mod sizes;
 mod state;
+mod state_file;
 mod step;
 
 pub use agreement::{Agreement, is_approximate};
@@ -94,4 +95,5 @@ pub use message::Receipt;
 pub use party::Party;
 pub use reading::Reading;
 pub use sharing::ShareReading;
+pub use state_file::lock_state;
 pub use step::Step;

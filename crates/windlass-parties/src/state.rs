@@ -1,5 +1,7 @@
 //! The state of a party as bytes.
 
+use std::collections::BTreeMap;
+
 use windlass::wire::{self, Expected, FieldReader, FieldWriter, FileContext, Kind, Label, WireError, poly_len};
 use windlass_rlwe::collective::{DealtShare, KeyShare, KeySum, SecretShare, Stage};
 use zeroize::Zeroizing;
@@ -66,6 +68,44 @@ fn read_header(fields: &mut FieldReader<'_>) -> Result<([u8; 32], u32, u32)> {
     Ok((fields.array(WHAT)?, u32::from(fields.u16(WHAT)?), fields.u32(WHAT)?))
 }
 
+/// What a party took from the others.
+struct Received {
+    joins: Joins,
+    first: (Senders, Option<KeySum>),
+    dealt: (Senders, Option<DealtShare>),
+}
+
+fn read_received<F: CollectiveFamily>(agreement: &Agreement<F>, fields: &mut FieldReader<'_>) -> Result<Received> {
+    let (common, context) = (agreement.common(), agreement.common().context());
+    let joins = read_joins(fields, common.parties())?;
+    let first = read_senders(fields, common.parties())?;
+    let sum = match (agreement.relinearisation(), first.0.len() as u32) {
+        (Some(name), added @ 1..) => {
+            let (basis, count) = KeyShare::layout(common, name, Stage::First)?;
+            let polys = read_polys(context, (&basis, count), fields)?;
+            Some(KeySum::from_polys(common, (name, Stage::First), added, polys)?)
+        }
+        (None, 0) => None,
+        _ => return Err(WireError::Malformed { what: WHAT }.into()),
+    };
+    let dealt = read_senders(fields, common.parties())?;
+    let share = match (agreement.deals(), dealt.0.is_empty()) {
+        (true, false) => {
+            let basis = context.base_qp(context.top_level());
+            let poly = read_polys(context, (&basis, 1), fields)?.swap_remove(0);
+            Some(DealtShare::from_poly(common, poly)?)
+        }
+        (false, true) => None,
+        _ => return Err(WireError::Malformed { what: WHAT }.into()),
+    };
+    Ok(Received { joins, first: (first, sum), dealt: (dealt, share) })
+}
+
+/// Whether all entries of one map are in another.
+fn contains<V: PartialEq>(all: &BTreeMap<u32, V>, some: &BTreeMap<u32, V>) -> bool {
+    some.iter().all(|(number, value)| all.get(number) == Some(value))
+}
+
 /// The longest state.
 fn limit<F: CollectiveFamily>(agreement: &Agreement<F>) -> u64 {
     let (common, context) = (agreement.common(), agreement.common().context());
@@ -104,7 +144,10 @@ impl<F: CollectiveFamily> Party<F> {
     }
 
     /// Refuses to replace a state, as [`Self::to_bytes`] gave it, by that of this party: one of another agreement, member
-    /// or beginning, and one that has counted more decryptions.
+    /// or beginning, one that has counted more decryptions, and one that has taken a message which this party has not: a
+    /// party that forgets whose first shares it answered could answer others ([`Self::closing`]).
+    ///
+    /// Compare and replace under one lock of the file ([`crate::lock_state`]).
     ///
     /// # Errors
     /// [`PartiesError::StateKept`]; those of reading files.
@@ -132,6 +175,13 @@ impl<F: CollectiveFamily> Party<F> {
         if decryptions > self.decryptions {
             return kept("it has counted more decryptions");
         }
+        let Received { joins, first, dealt } = read_received(agreement, &mut fields)?;
+        if !contains(&self.first.0.0, &first.0.0) || !contains(&self.dealt.0.0, &dealt.0.0) {
+            return kept("it has taken messages that this party has not");
+        }
+        if !contains(&self.joins.0, &joins.0) {
+            return kept("it knows other beginnings of the members");
+        }
         Ok(())
     }
 
@@ -140,7 +190,7 @@ impl<F: CollectiveFamily> Party<F> {
     /// # Errors
     /// [`PartiesError::OtherAgreement`]; [`PartiesError::NoMember`] for the identity of another; those of reading files.
     pub fn from_bytes(agreement: &Agreement<F>, identity: &Identity, bytes: &[u8]) -> Result<Self> {
-        let (common, context) = (agreement.common(), agreement.common().context());
+        let common = agreement.common();
         let hash = *F::files(agreement.context()).hash();
         let expected = Expected { kind: Kind::PartyState, context: hash, key: None, limit: limit(agreement) };
         let (key, payload) = wire::open(bytes, &expected)?;
@@ -153,34 +203,14 @@ impl<F: CollectiveFamily> Party<F> {
         if own != number {
             return Err(PartiesError::OtherMember { name: agreement.name_of(number) });
         }
-        let mut shifted = Zeroizing::new(vec![0; context.params().n()]);
+        let mut shifted = Zeroizing::new(vec![0; common.context().params().n()]);
         fields.residues(&mut shifted, TERNARY, WHAT)?;
         let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - 1).collect());
         let errors = Zeroizing::new(fields.array(WHAT)?);
         let secret = SecretShare::from_parts(common, coefficients, errors)?;
-        let joins = read_joins(&mut fields, common.parties())?;
-        let first = read_senders(&mut fields, common.parties())?;
-        let sum = match (agreement.relinearisation(), first.0.len() as u32) {
-            (Some(name), added @ 1..) => {
-                let (basis, count) = KeyShare::layout(common, name, Stage::First)?;
-                let polys = read_polys(context, (&basis, count), &mut fields)?;
-                Some(KeySum::from_polys(common, (name, Stage::First), added, polys)?)
-            }
-            (None, 0) => None,
-            _ => return Err(WireError::Malformed { what: WHAT }.into()),
-        };
-        let dealt = read_senders(&mut fields, common.parties())?;
-        let share = match (agreement.deals(), dealt.0.is_empty()) {
-            (true, false) => {
-                let basis = context.base_qp(context.top_level());
-                let poly = read_polys(context, (&basis, 1), &mut fields)?.swap_remove(0);
-                Some(DealtShare::from_poly(common, poly)?)
-            }
-            (false, true) => None,
-            _ => return Err(WireError::Malformed { what: WHAT }.into()),
-        };
+        let Received { joins, first, dealt } = read_received(agreement, &mut fields)?;
         fields.finish(WHAT)?;
         let (agreement, identity) = (agreement.clone(), identity.copy());
-        Ok(Self { agreement, identity, number, secret, joins, first: (first, sum), dealt: (dealt, share), decryptions })
+        Ok(Self { agreement, identity, number, secret, joins, first, dealt, decryptions })
     }
 }

@@ -4,10 +4,10 @@ use std::fs::File;
 use std::path::Path;
 
 use windlass::wire::{
-    Access, FileContext, Passphrase, PassphraseCost, WireError, seal_secret, target_of, temporary_name, write_new,
+    Access, FileContext, Passphrase, PassphraseCost, seal_secret, target_of, temporary_name, write_new,
     write_over_state,
 };
-use windlass_parties::{Agreement, CollectiveFamily, Party};
+use windlass_parties::{Agreement, CollectiveFamily, Party, lock_state};
 use windlass_secrets::open_file_beside;
 use zeroize::Zeroizing;
 
@@ -30,7 +30,7 @@ impl<'a, F: CollectiveFamily> OwnParty<'a, F> {
     /// Reads the state of a party.
     pub fn load(args: &'a OwnArgs, agreement: &Agreement<F>, own: &OwnIdentity) -> Result<Self> {
         let path = args.state.as_path();
-        let lock = locked(path)?;
+        let lock = lock_state(path).map_err(|error| CliError::at(path)(error.into()))?;
         let context = F::files(agreement.context()).hash();
         let opened = open_file_beside(path, context, &own.opened)?;
         let party = Party::from_bytes(agreement, &own.identity, &opened.bytes).map_err(at(path))?;
@@ -63,29 +63,4 @@ fn file_of<F: CollectiveFamily>(
     let Some(passphrase) = passphrase else { return Ok(bytes) };
     let sealed = seal_secret(&bytes, passphrase, PassphraseCost::default());
     Ok(sealed.map_err(|error| refused(path, error))?.into())
-}
-
-/// The file of a state, locked against other commands. Who waited for one finds the file that it wrote.
-fn locked(path: &Path) -> Result<File> {
-    let failed = |error: std::io::Error| CliError::at(path)(WireError::from(error));
-    loop {
-        let file = File::open(path).map_err(failed)?;
-        // File systems without locks leave the care to the user.
-        let _ = file.lock();
-        if is_at(&file, path).map_err(failed)? {
-            return Ok(file);
-        }
-    }
-}
-
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> std::io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let (own, there) = (file.metadata()?, std::fs::metadata(path)?);
-    Ok((own.dev(), own.ino()) == (there.dev(), there.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> std::io::Result<bool> {
-    Ok(true)
 }

@@ -3,6 +3,7 @@
 
 mod refreshes;
 mod sharing;
+mod states;
 
 use std::sync::Arc;
 
@@ -540,29 +541,4 @@ fn planned_sets_decrypt_with_every_threshold() {
         let members: Vec<u32> = (1..=threshold).collect();
         assert_eq!(session.read(&ct, &members).unwrap().to_integers().unwrap()[..3], [1, 0, 1], "{threshold} of 5");
     }
-}
-
-#[test]
-fn states_that_must_be_kept_are_not_replaced() {
-    let context = exact(Scheme::Bgv, 2);
-    let mut session = begin(&context, 2, 2, &[]);
-    let keys = session.keys();
-    let old = session.parties[0].to_bytes().unwrap();
-    let ct = encrypt(&context, &keys, &[1]);
-    session.parties[0].decrypt(&ct, &[1, 2], None).unwrap();
-    let new = session.parties[0].to_bytes().unwrap();
-    session.parties[0].check_over(&old).unwrap();
-    let before = Party::from_bytes(&session.agreement, &session.identities[0], &old).unwrap();
-    let again = Party::join(&session.agreement, &session.identities[0]).unwrap();
-    let elsewhere = begin(&context, 2, 2, &[]);
-    for (party, said) in [
-        (&before, "more decryptions"),
-        (&again, "another secret"),
-        (&session.parties[1], "another secret"),
-        (&elsewhere.parties[0], "another agreement"),
-    ] {
-        let refused = party.check_over(&new);
-        assert!(matches!(&refused, Err(PartiesError::StateKept { reason }) if reason.contains(said)), "{refused:?}");
-    }
-    assert!(session.parties[0].check_over(&new[..99]).is_err());
 }

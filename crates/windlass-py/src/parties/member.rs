@@ -5,9 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use windlass::wire::{self, PassphraseCost, read_secret, seal_secret};
+use windlass::wire::{self, PassphraseCost, WireError, read_secret, seal_secret};
 use windlass::{Approximate, Exact};
-use windlass_parties::{PartiesError, Party, Step};
+use windlass_parties::{PartiesError, Party, Step, lock_state};
 
 use super::agreement::{AgreementKind, PyAgreement};
 use super::calls::{in_words, refuse, together};
@@ -216,7 +216,7 @@ impl PyParty {
     }
 
     /// Writes the state to a file that only its owner may read (mode 0600), and replaces an older state there in one
-    /// step. The identity is kept apart from it.
+    /// step. The identity is refused apart from it.
     ///
     /// Parameters
     /// ----------
@@ -236,9 +236,26 @@ impl PyParty {
     #[pyo3(signature = (path, *, passphrase=None))]
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let passphrase = passphrase_of(passphrase)?;
-        let bytes = together(py, || on_kind!(&*self.lock(), party => party.to_bytes()))?;
-        let mut kept = None;
+        let mut refused = None;
         let written = quick(py, || {
+            // Both are held until the file is replaced: what is compared is what is written.
+            let file_lock = if path.exists() { Some(lock_state(&path).map_err(WireError::from)?) } else { None };
+            let own = self.lock();
+            if file_lock.is_some() {
+                // A state that is encrypted stays encrypted.
+                let there = opened(read_secret(&path)?, passphrase.as_ref())?;
+                refused = on_kind!(&*own, party => party.check_over(&there)).err();
+                if refused.is_some() {
+                    return Ok(0);
+                }
+            }
+            let bytes = match on_kind!(&*own, party => party.to_bytes()) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    refused = Some(error);
+                    return Ok(0);
+                }
+            };
             let sealed;
             let file = match &passphrase {
                 None => &*bytes,
@@ -247,19 +264,11 @@ impl PyParty {
                     &sealed
                 }
             };
-            if path.exists() {
-                // A state that is encrypted stays encrypted.
-                let there = opened(read_secret(&path)?, passphrase.as_ref())?;
-                kept = on_kind!(&*self.lock(), party => party.check_over(&there)).err();
-                if kept.is_some() {
-                    return Ok(0);
-                }
-            }
             wire::write_over_state(&path, file)?;
             Ok(file.len() as u64)
         });
         let written = written.map_err(|error| of_file(py, error, &path))?;
-        match kept {
+        match refused {
             None => Ok(written),
             Some(error) => Err(of_file(py, refuse(py, error), &path)),
         }
