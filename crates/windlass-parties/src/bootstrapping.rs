@@ -78,7 +78,7 @@ impl NamedBootstrapping {
             ephemeral_weight: (own.ephemeral_weight != other.ephemeral_weight).then_some(other.ephemeral_weight),
             encapsulation: differs(&own.encapsulation, &other.encapsulation),
         };
-        // A name that two rules have, a choice that says less than the context's own, other factors of m.
+        // This is not so for a name that two rules have, a choice that says less than the context's own, and other factors of m.
         named.spec(own).is_ok_and(|again| again == *other).then_some(named)
     }
 

@@ -104,4 +104,4 @@ impl<F: CollectiveFamily> Collected<F> {
     }
 }
 
-const WHAT: &str = "share of a decryption";
+const WHAT: &str = "share of a decryption or hand-over";

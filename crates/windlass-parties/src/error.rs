@@ -124,9 +124,9 @@ pub enum PartiesError {
         /// The name of a member whose share came before.
         before: String,
     },
-    /// One member sent two shares of one decryption.
+    /// One member sent two shares of one decryption or hand-over.
     #[error(
-        "a share of {from} is there already: use that one, or begin the decryption again (each share has noise of its own)"
+        "a share of {from} is there already: use that one, or begin the decryption or hand-over again (each share has noise of its own)"
     )]
     AnotherShare {
         /// The name of the member.
@@ -156,9 +156,9 @@ pub enum PartiesError {
         /// What needs them.
         what: String,
     },
-    /// A share of a decryption of another ciphertext, or with other members.
+    /// A share of a decryption or hand-over of another ciphertext, with other members, or to another public key.
     #[error(
-        "the share of {from} is for another ciphertext or other members: all have to decrypt the same ciphertext, with the same list of members"
+        "the share of {from} is for another ciphertext, other members or another public key: all have to make shares for the same ciphertext, with the same list of members and the same recipient"
     )]
     OtherReading {
         /// The name of the member.

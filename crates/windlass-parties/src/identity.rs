@@ -206,13 +206,22 @@ pub(crate) fn is_signed(identity: &[u8; PUBLIC], digest: &[u8; 32], signature: &
     key.is_ok_and(|key| key.verify_strict(digest, &Signature::from_bytes(signature)).is_ok())
 }
 
-/// Whether the public half can be one: its signing key is a point, and neither half is of low order.
+/// Whether the public half can be one: its signing key is a point, neither half is of low order, and each is written in the
+/// one way that the standards give. So two identities of one key have the same bytes.
 pub(crate) fn is_identity(identity: &[u8; PUBLIC]) -> bool {
     let mut key = [0; 32];
     key.copy_from_slice(&identity[..32]);
     let signs = VerifyingKey::from_bytes(&key).is_ok_and(|key| !key.is_weak());
+    // The highest bit is a sign in a signing key, and 0 in the other half.
+    let is_canonical = is_reduced(&identity[..32]) && is_reduced(&identity[32..]) && identity[PUBLIC - 1] >> 7 == 0;
     // Whether a point is of low order does not depend on the secret that it meets.
-    signs && agreed(&StaticSecret::from([1; 32]), identity).is_ok()
+    signs && is_canonical && agreed(&StaticSecret::from([1; 32]), identity).is_ok()
+}
+
+/// Whether the lower 255 bits are a number below p = 2^255 − 19.
+fn is_reduced(half: &[u8]) -> bool {
+    let all_ones = half[1..31].iter().all(|&byte| byte == 0xff) && half[31] & 0x7f == 0x7f;
+    !all_ones || half[0] < 0xed
 }
 
 #[cfg(test)]
@@ -252,7 +261,17 @@ mod tests {
         read_by_all[32..].fill(0);
         assert!(!is_identity(&read_by_all), "a key under which everyone reads");
         assert!(seal(&read_by_all, b"a share", b"").is_err() && own.shared(&read_by_all).is_err());
+        // Other encodings of the same keys: X25519 ignores the highest bit, and 9 + p is 9.
+        let mut with_bit = own.public();
+        with_bit[PUBLIC - 1] |= 0x80;
+        assert!(!is_identity(&with_bit));
+        let [mut nine, mut larger] = [own.public(); 2];
+        nine[32..].copy_from_slice(&[&[9][..], &[0; 31]].concat());
+        larger[32..].copy_from_slice(&[&[0xf6][..], &[0xff; 30], &[0x7f]].concat());
+        assert_eq!(own.shared(&nine).unwrap(), own.shared(&larger).unwrap());
+        assert!(is_identity(&nine) && !is_identity(&larger));
         let other = Identity::generate().unwrap();
+        assert_eq!(own.shared(&with_bit).unwrap(), own.shared(&own.public()).unwrap());
         assert_eq!(own.shared(&other.public()).unwrap(), other.shared(&own.public()).unwrap());
         for end in 0..text.len() - 1 {
             assert!(Identity::from_text(&text[..end]).is_err());

@@ -1,10 +1,16 @@
 //! What is found when parties agree, and not at the first decryption.
 
-use windlass::needs::Products;
-use windlass::schemes::Publication;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use windlass::needs::{KeyLevel, KeyRequest, Products};
 use windlass::schemes::ckks::CkksSpec;
-use windlass::{Approximate, Context, Exact, Params, Scheme};
-use windlass_parties::{Agreement, CollectiveFamily, Identity, Member, PartiesError, Result, Step};
+use windlass::schemes::{Encryptor, Publication};
+use windlass::{Approximate, Context, Exact, NeedsKeys, Params, Plaintext, Scheme};
+use windlass_parties::{
+    Agreement, Assembly, CollectiveFamily, Identity, Member, PartiesError, Party, Result, Step, is_approximate,
+};
+use windlass_rlwe::context::os_rng;
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
 fn members(names: &[&str]) -> Vec<Member> {
@@ -111,13 +117,87 @@ fn names_that_cannot_be_told_apart_are_refused() {
     assert!(Agreement::new(&context, members(&["Ada Lovelace", "Ødegård"]), 2, &[]).is_ok());
 }
 
-/// The length of each message is known before there is one; `sessions.rs` and the command line compare with messages.
+/// The length of each message is known before there is one, and no message is longer than the agreement says.
 #[test]
 fn lengths_of_messages_are_stated_for_the_steps_that_there_are() {
-    let all = agree(&exact(3), Publication::default()).unwrap();
-    for step in [Step::Keys, Step::First, Step::Dealt, Step::Second, Step::Decryption] {
-        assert!(all.message_bytes(step).unwrap() <= all.longest_message(), "{step}");
+    let context = exact(3);
+    let identities = [(); 3].map(|()| Identity::generate().unwrap());
+    let list = identities.iter().zip(["Ada", "Ben", "Cleo"]).map(|(own, name)| own.member(name)).collect();
+    let all = Agreement::new(&context, list, 2, &[&Products]).unwrap();
+    let mut parties: Vec<Party> = identities.iter().map(|own| Party::join(&all, own).unwrap()).collect();
+    let length = |message: &Vec<u8>| message.len() as u64;
+    let opening: Vec<Vec<Vec<u8>>> = parties.iter().map(|party| party.opening().unwrap()).collect();
+    let stated = [Step::Keys, Step::First, Step::Dealt, Step::Dealt].map(|step| all.message_bytes(step).unwrap());
+    let mut assembly = Assembly::new(&all);
+    for messages in &opening {
+        assert_eq!(messages.iter().map(length).collect::<Vec<_>>(), stated);
+        for message in messages {
+            assembly.receive(message).unwrap();
+            parties.iter_mut().for_each(|party| drop(party.receive(message).unwrap()));
+        }
     }
+    for party in &parties {
+        let closing = party.closing().unwrap();
+        assert_eq!(closing.iter().map(length).collect::<Vec<_>>(), [all.message_bytes(Step::Second).unwrap()]);
+        assembly.receive(&closing[0]).unwrap();
+    }
+    let plaintext = Plaintext::from_integers(context.slot_ring(), &[1, 2]).unwrap();
+    let encryptor = Encryptor::new(Scheme::Bgv, assembly.finish().unwrap().public);
+    let ct = encryptor.encrypt(&plaintext, &mut os_rng().unwrap()).unwrap();
+    let share = length(&parties[0].decrypt(&ct, &[1, 2], None).unwrap());
+    assert_eq!(share, all.message_bytes(Step::Decryption).unwrap());
+    // A switch has two polynomials, and what is for a reader is encrypted.
+    let (client, _) = context.generate_keys([&Products]).unwrap();
+    let target = Arc::new(client.public_key().unwrap());
+    let switch = length(&parties[0].switch(&ct, &[1, 2], &target).unwrap());
+    let masked = length(&parties[0].decrypt_to_share(&ct, &[1, 2], 2).unwrap().0);
+    assert_eq!([Step::Switch, Step::Masked].map(|step| all.message_bytes(step)), [None; 2]);
+    assert!(share < masked && masked < switch, "{share}, {masked}, {switch}");
+    for (step, bytes) in [(Step::Switch, switch), (Step::Masked, masked), (Step::Decryption, share)] {
+        assert!(bytes <= all.longest_message(), "{step}");
+    }
+    assert!(stated.iter().all(|&bytes| bytes <= all.longest_message()));
     let least = Agreement::new(&exact(2), members(&["Ada", "Ben"]), 2, &[]).unwrap();
     assert_eq!([Step::First, Step::Dealt, Step::Second, Step::Switch].map(|step| least.message_bytes(step)), [None; 4]);
+}
+
+/// Keys that a circuit of someone else asks for.
+struct Asked(BTreeMap<u64, KeyLevel>);
+
+impl NeedsKeys for Asked {
+    fn key_request(&self) -> KeyRequest {
+        KeyRequest { galois: self.0.clone(), ..KeyRequest::none("a circuit") }
+    }
+}
+
+/// What no text may list is refused when agreeing, before a text exists that nobody reads.
+#[test]
+fn keys_that_no_text_may_list_are_refused() {
+    let context = exact(2);
+    let ask = |asked: Asked| Agreement::new(&context, members(&["Ada", "Ben"]), 2, &[&asked]);
+    let many = Asked((1..=4097).map(|k| (2 * k + 1, KeyLevel::Top)).collect());
+    let refused = ask(many);
+    assert!(matches!(&refused, Err(PartiesError::OutOfRange(_))), "{refused:?}");
+    assert!(refused.unwrap_err().to_string().contains("Galois keys"));
+    assert!(ask(Asked(BTreeMap::from([(3, KeyLevel::Top)]))).is_ok());
+    assert!(ask(Asked(BTreeMap::from([(2, KeyLevel::Top)]))).is_err(), "2 is no automorphism");
+}
+
+/// A text that is refused for its members is so before its bootstrappings are planned.
+#[test]
+fn texts_are_checked_before_anything_is_planned() {
+    let agreement = Agreement::new(&exact(2), members(&["Ada", "Ben"]), 2, &[]).unwrap();
+    let text = agreement.to_json();
+    let with =
+        text.replace("\"security_bits\"", "\"other_bootstrappings\": [{\"mode\": \"thick\"}],\n  \"security_bits\"");
+    let unknown = Agreement::<Exact>::from_json(&with);
+    assert!(matches!(unknown, Err(PartiesError::Windlass(_))), "{unknown:?}");
+    let refused = Agreement::<Exact>::from_json(&with.replace("\"threshold\": 2", "\"threshold\": 9"));
+    assert!(matches!(refused, Err(PartiesError::OutOfRange(_))), "{refused:?}");
+    let refused = Agreement::<Exact>::from_json(&with.replace("\"name\": \"Ben\"", "\"name\": \"Ada\""));
+    assert!(matches!(refused, Err(PartiesError::MemberTwice { .. })), "{refused:?}");
+    // The longest text, and one that is longer.
+    let real = agree(&approximate(3, 95), Publication::default()).unwrap().to_json().to_owned();
+    assert!(is_approximate(&real) && !is_approximate(text));
+    assert!(is_approximate(&format!("{real:<0$}", 1 << 22)) && !is_approximate(&format!("{real:<0$}", (1 << 22) + 1)));
 }

@@ -5,12 +5,12 @@
 //! but integers as large as √k times those of one party are already rare: the signs of k·h terms would all have to
 //! agree.
 //!
-//! *A bound that fails with probability below 2^−128.* Let x_k be the coefficients of c_1/Q_B, independent and uniform
-//! in \[−1/2, 1/2\]. A coefficient of c_1·s̃/Q_B is T = Σ_i Σ_{k in S_i} ±x_k, S_i the support of party i's secret, up to
-//! the order and signs of the x_k. Let x be given. Then the parties are independent, and so are the signs:
-//! `⟨e^{λT}⟩ = Π_i ⟨Π_{k in S_i} cosh λx_k⟩`. Each S_i is a set of h of the n places. A convex function of a sum over
+//! *A bound that fails with probability below 2^−128 for each sine.* Let x_j be the coefficients of c_1/Q_B, independent
+//! and uniform in \[−1/2, 1/2\]: an assumption on whoever chose the ciphertext and the circuit. A coefficient of c_1·s̃/Q_B is T = Σ_i Σ_{j in S_i} ±x_j, S_i the support of party i's secret, up to
+//! the order and signs of the x_j. Let x be given. Then the parties are independent, and so are the signs:
+//! `⟨e^{λT}⟩ = Π_i ⟨Π_{j in S_i} cosh λx_j⟩`. Each S_i is a set of h of the n places. A convex function of a sum over
 //! such a sample is on average at most that of a sample with repetitions (Hoeffding 1963, Theorem 4), so
-//! `⟨e^{λT}⟩ ≤ M^{k·h}` with `M = (1/n)·Σ cosh λx_k`. M is the same for all n coefficients, since cosh is even. It is a
+//! `⟨e^{λT}⟩ ≤ M^{k·h}` with `M = (1/n)·Σ cosh λx_j`. M is the same for all n coefficients, since cosh is even. It is a
 //! mean of n independent numbers in \[1, cosh λ/2\] with the mean μ = sinh(λ/2)/(λ/2). By Hoeffding's inequality it is at
 //! most `μ + δ` with `δ = (cosh(λ/2) − 1)·√(ln 2^140/2n)`, except with probability 2^−140. By Markov's inequality
 //!

@@ -7,9 +7,11 @@ use super::plan::RefreshPlan;
 
 /// The random errors exceed so many deviations in any slot with probability far below 2^−136.
 ///
-/// Key switches, roundings and errors of keys are Gaussians or nearly, times an embedding of s, which key
-/// generation keeps below 4.3 deviations: a complex Gaussian would have to exceed 72/4.3 = 16 deviations, which
-/// has probability e^−256. The rest is room, because the deviations inside a refresh are averages over samples
+/// Key switches, roundings and errors of keys are Gaussians or nearly, times an embedding of s. For a key of one
+/// party, key generation keeps that below 4.3 deviations: a complex Gaussian would have to exceed 72/4.3 = 16
+/// deviations, which has probability e^−256. For several parties only its parts are bounded, but it is a Gaussian
+/// over the draw of s, once for all ciphertexts: a product of two exceeds 72 deviations with probability
+/// √(72π)·e^−144 < 2^−200 for each slot. The rest is room, because the deviations inside a refresh are averages over samples
 /// (docs/math/approximate.md, "Why 72 deviations", has the same factor for products with another secret).
 /// A coefficient is bounded by as many of its deviations, 1/√n of those of a slot.
 pub(crate) const TAIL: f64 = 72.0;

@@ -159,7 +159,8 @@ impl RefreshPlan {
     }
 
     /// λ of the key to the ephemeral secret, by the attacks on sparse secrets, rotations of the ring
-    /// among them. Of several parties it is that of the part of one, whom all others may face.
+    /// among them. For several parties: of one party's part, against a coalition of
+    /// all others.
     pub fn ephemeral_security(&self) -> SecurityEstimate {
         ephemeral(&self.spec, self.context.rlwe().params()).0
     }

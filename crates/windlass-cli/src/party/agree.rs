@@ -30,6 +30,10 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// `windlass party agree`.
 pub fn run(args: &AgreeArgs, quiet: bool) -> Result<Report> {
+    if args.depth.is_some() && !args.products && !args.ckks {
+        let reason = "--depth does nothing here: give it with --products, or with --ckks, or leave it out";
+        return Err(CliError::Usage(reason.into()));
+    }
     let _claimed = claim(&args.out)?;
     let members = members(args)?;
     let parties = u32::try_from(members.len()).unwrap_or(u32::MAX);

@@ -82,7 +82,7 @@ pub struct AgreeArgs {
     #[arg(long)]
     pub ckks: bool,
     /// The number of products in a row. With --ckks parameters are chosen for it [default there: 1]. With --products the
-    /// agreement is refused if the result of so many could not be decrypted.
+    /// agreement is refused if the result of so many, without refreshes, could not be decrypted. Refused without either.
     #[arg(long, value_name = "D")]
     pub depth: Option<usize>,
     /// With --ckks: log2 of the scale. A decryption by several parties takes about 80 bits of it.

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use windlass::bootstrap::approximate::RefreshSpec;
+use windlass::bootstrap::approximate::precise::PreciseRefreshSpec;
 use windlass::bootstrap::{BootstrapSpec, Mode};
 use windlass::needs::Products;
 use windlass::schemes::ckks::{self, Complex64, WideComplex};
 use windlass::schemes::{Encryptor, Publication};
 use windlass::{Approximate, Context, Exact, NeedsKeys, Params, Plaintext, Scheme};
 use windlass_parties::{Agreement, Identity, PartiesError, Party};
+use windlass_rlwe::Assurance;
 use windlass_rlwe::context::os_rng;
 
 use super::{NAMES, Session, begin, encrypt};
@@ -86,6 +88,16 @@ fn refreshes_of_one_pass_are_read_with_little_noise() {
     let parties = identities.iter().map(|own| Party::join(&agreement, own).unwrap()).collect();
     check_text(&agreement);
     check(&mut Session { identities, agreement, parties }, &context, &[1, 2, 3], 2.0);
+}
+
+/// Refreshes of several passes leave more bits than the noise of decryptions takes, with the security of every agreement.
+#[test]
+fn refreshes_of_several_passes_are_read_with_all_noise() {
+    let assurance = Assurance::Insecure { name: "insecure_precise".into() };
+    let spec = PreciseRefreshSpec::new(1 << 10, (3, 26), 3, assurance).unwrap().with_parties(2).unwrap();
+    let context = Context::precise_refreshing(&spec).unwrap();
+    let mut session = begin(&context, 2, 2, &[&context.precise_refresh().unwrap(), &Products]);
+    check(&mut session, &context, &[1, 2], 2.0);
 }
 
 /// Elements of the plaintext ring take a packed bootstrapping, integers the thin one beside it.

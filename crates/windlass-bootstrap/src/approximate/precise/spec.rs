@@ -53,12 +53,19 @@ impl PreciseRefreshSpec {
         Self::with_finer_sine(n, (passes, pass_bits), depth, assurance, (0, 1))
     }
 
-    /// The same passes for a key that so many parties hold together. Special primes and digits are found by
-    /// [`super::PreciseRefreshPlan::of_shape`].
+    /// The same passes for a key that so many parties hold together, of a specification for one party. Special primes and
+    /// digits are found by [`super::PreciseRefreshPlan::of_shape`].
+    ///
+    /// **Warning.** Kept are n, the passes, their bits, the depth and the assurance. The refresh of a pass and the scale
+    /// are those of [`Self::new`]: a lowered [`Self::scale_bits`], a sine that a planner made finer, and other choices in
+    /// [`Self::refresh`] are lost. Plan for the parties instead ([`super::PreciseRefreshRequirements::parties`]).
     ///
     /// # Errors
-    /// As [`Self::new`]; [`windlass_schemes::Error::OutOfRange`] for a number of parties that no key has.
+    /// As [`Self::new`]; [`windlass_schemes::Error::OutOfRange`] for a number of parties that no key has, and if this
+    /// specification is for several parties already.
     pub fn with_parties(&self, parties: u32) -> Result<Self> {
+        let own = Limits::between(1, 1).with("to begin with a key of one party");
+        own.check("the number of parties", self.refresh.parties)?;
         Limits::between(2, RlweParams::MAX_PARTIES).check("the number of parties", parties)?;
         let Self { passes, pass_bits, depth, refresh, .. } = self;
         Self::with_finer_sine(refresh.n, (*passes, *pass_bits), *depth, refresh.assurance.clone(), (0, parties))

@@ -26,8 +26,8 @@ pub(crate) struct ErrorModel {
 impl ErrorModel {
     /// The real part of a product of two complex Gaussians, of deviation 1, exceeds t with
     /// probability exp(−√2·t): 2^−146 for each slot. An embedding of a secret that was drawn as it should be is such a
-    /// Gaussian; that of one party's is at most 4.3 deviations besides, enforced at key generation, so that a Gaussian
-    /// times it exceeds the bound less often still.
+    /// Gaussian; that of one party's secret is also at most 4.3 deviations, enforced at key generation, so that a
+    /// Gaussian times it exceeds the bound less often still.
     pub(crate) const BOUND_FACTOR: f64 = 72.0;
 
     pub(crate) fn new(params: &RlweParams) -> Self {
