@@ -95,6 +95,7 @@ fn refreshes_of_one_pass_are_read_with_little_noise() {
 fn refreshes_of_several_passes_are_read_with_all_noise() {
     let assurance = Assurance::Insecure { name: "insecure_precise".into() };
     let spec = PreciseRefreshSpec::new(1 << 10, (3, 26), 3, assurance).unwrap().with_parties(2).unwrap();
+    assert!(spec.with_parties(2).is_err(), "it is for several parties already");
     let context = Context::precise_refreshing(&spec).unwrap();
     let mut session = begin(&context, 2, 2, &[&context.precise_refresh().unwrap(), &Products]);
     check(&mut session, &context, &[1, 2], 2.0);
