@@ -170,7 +170,7 @@ impl NeedsKeys for Asked {
     }
 }
 
-/// What no text may list is refused when agreeing, before a text exists that nobody reads.
+/// What no text may list is refused when agreeing, before there is a text that could not be read.
 #[test]
 fn keys_that_no_text_may_list_are_refused() {
     let context = exact(2);

@@ -233,6 +233,10 @@ fn what_does_not_belong_is_refused() {
         ),
         ("party agree --members Ada.member --preset insecure_toy_256 --out s".into(), "there are 1 members"),
         (
+            format!("party agree {MEMBERS} --preset insecure_toy_256 --depth 3 --out s"),
+            "--depth does nothing here: give it with --products",
+        ),
+        (
             "party agree --members Ada.member --members Ada.member --preset insecure_toy_256 --out s".into(),
             "\"Ada\" is in the list of members twice",
         ),
