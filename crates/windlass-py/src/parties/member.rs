@@ -232,7 +232,8 @@ impl PyParty {
     /// Raises
     /// ------
     /// FileExists
-    ///     If the file is there and is no state of a party; it is not changed.
+    ///     If the file is there and is no state of a party, or a state that must be kept: of another party, with more
+    ///     decryptions, or with messages that this party has not taken. It is not changed.
     #[pyo3(signature = (path, *, passphrase=None))]
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
         let passphrase = passphrase_of(passphrase)?;
