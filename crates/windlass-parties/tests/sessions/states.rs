@@ -33,10 +33,11 @@ fn states_that_must_be_kept_are_not_replaced() {
 fn states_that_know_more_messages_are_not_replaced() {
     let context = exact(Scheme::Bgv, 3);
     let mut session = begin(&context, 3, 2, &[&Products]);
-    let (agreement, identity) = (session.agreement.clone(), &session.identities[0]);
+    let agreement = session.agreement.clone();
+    let identity = Identity::from_text(&session.identities[0].to_text()).unwrap();
     let begun = session.parties[0].to_bytes().unwrap();
     let messages = session.opening();
-    let load = |bytes: &[u8]| Party::from_bytes(&agreement, identity, bytes).unwrap();
+    let load = |bytes: &[u8]| Party::from_bytes(&agreement, &identity, bytes).unwrap();
     let refused = |party: &Party, old: &[u8], said: &str| {
         let refused = party.check_over(old);
         assert!(matches!(&refused, Err(PartiesError::StateKept { reason }) if reason.contains(said)), "{refused:?}");
