@@ -163,9 +163,11 @@ impl<F: CollectiveFamily> Party<F> {
         let (of, number, decryptions) = read_header(&mut fields)?;
         let mut shifted = Zeroizing::new(vec![0; agreement.common().context().params().n()]);
         fields.residues(&mut shifted, TERNARY, WHAT)?;
-        let (coefficients, _) = self.secret.expose_parts();
+        let seed: Zeroizing<[u8; 32]> = Zeroizing::new(fields.array(WHAT)?);
+        let (coefficients, errors) = self.secret.expose_parts();
         // All are compared: the time depends on nothing.
         let same = shifted.iter().zip(coefficients).fold(true, |same, (&x, &c)| same & (x as i64 - 1 == c));
+        let same = seed.iter().zip(errors).fold(same, |same, (x, e)| same & (x == e));
         if of != *agreement.digest() {
             return kept("it belongs to another agreement");
         }
