@@ -433,7 +433,10 @@ fn a_sum_goes_to_someone_outside() {
     let message = fail(at, &format!("party hand-over {what} --to eva/public.key Ada.share --out y.ct"));
     assert!(message.contains("is missing from Cleo"), "{message}");
     let message = fail(at, &format!("party hand-over {what} --to finn/public.key Ada.share Cleo.share --out y.ct"));
-    assert!(message.contains("Ada.share: the share of Ada is for another ciphertext or other members"), "{message}");
+    assert!(
+        message.contains("Ada.share: the share of Ada is for another ciphertext, other members or another public key"),
+        "{message}"
+    );
     let message = fail(at, &format!("party hand-over {what} --to keys/public.key Ada.share --out y.ct"));
     assert!(message.contains("keys/public.key: it is the public key of the agreement itself"), "{message}");
     succeed(at, &format!("party hand-over {what} --to eva/public.key Ada.share Cleo.share --out y.ct"));
