@@ -310,7 +310,8 @@ fn a_killed_party_counts_what_it_sends() {
         let next = if sent == 1 { "again.share" } else { "ada.share" };
         succeed(at, &format!("party decrypt {ada} --in x.ct --out {next}"));
         let hidden = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        assert!(hidden.filter(|name| name.starts_with('.')).count() == 0);
+        let left: Vec<String> = hidden.filter(|name| name.starts_with('.')).collect();
+        assert!(left.is_empty(), "{left:?}");
     });
     let line = format!("party open {ada} --out mailbox");
     let prepare = |at: &Path| {
