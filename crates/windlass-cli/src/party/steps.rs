@@ -216,14 +216,18 @@ pub fn decrypt<F: Side>(
     Ok(report)
 }
 
+/// Bytes at the beginning of a file that say that it is one of Windlass.
+const FORMAT: usize = 8;
+
 /// Writes a share that counts. First its room is taken, so that no decryption is counted for a share that cannot be
 /// written. Then the count is saved, so that no share is there that is not counted. Then the share is written.
 fn write_counted(path: &Path, share: &[u8], count: impl FnOnce() -> Result<u64>) -> Result<()> {
     let mut uncounted = None;
     let written = write_new_with(path, Access::Public, |file| {
-        // It begins as a file of Windlass does: if this command is killed, a later one removes it.
-        let begins = share.len().min(8);
-        file.write_all(&[&share[..begins], &vec![0; share.len() - begins]].concat())?;
+        // With the name of the format alone: what a killed command leaves is known by it, and is no share.
+        let (format, rest) = share.split_at(share.len().min(FORMAT));
+        file.write_all(format)?;
+        file.write_all(&vec![0; rest.len()])?;
         file.sync_all()?;
         if let Err(error) = count() {
             uncounted = Some(error);
