@@ -86,7 +86,8 @@ impl<F: Family> Server<F> {
     /// constants of a linear map are read from memory once for all ciphertexts of one level
     /// ([`LinearPlan::apply_each`]); a server that refreshes runs it one by one, as [`Self::apply`] does. A function is
     /// run step by step on all ciphertexts with the same refreshes, which are refreshed together between the steps
-    /// ([`FunctionPlan::apply_list`]). A server whose keys do not cover the refreshed level runs it one by one.
+    /// ([`FunctionPlan::apply_list`](crate::circuits::FunctionPlan::apply_list)). A server whose keys do not cover the
+    /// refreshed level runs it one by one.
     ///
     /// **Warning.** The arguments of a function must be real, as there.
     ///

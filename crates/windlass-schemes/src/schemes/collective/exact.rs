@@ -22,7 +22,7 @@ use crate::schemes::{Publication, Scheme};
 /// noise.
 ///
 /// The level is the lowest that has room for noise enough, since shares are then shortest. The noise is the most that
-/// the level has room for and [`Flooding`] has, less [`SEEN_BITS`], and never less than what hides the error.
+/// the level has room for and [`Flooding`] has, less 4 by which a wrong share is seen, and never less than what hides the error.
 #[derive(Debug, Clone)]
 pub struct ExactDecryption {
     ciphertext: Ciphertext,
