@@ -156,7 +156,7 @@ impl<F: CollectiveFamily> Refreshes<F> {
     }
 }
 
-/// Whether a text is an agreement on parameters of CKKS, if it is one. A text that is too long is none.
+/// Whether a text has parameters of CKKS. False for other texts, and for one that is longer than an agreement may be.
 pub fn is_approximate(text: &str) -> bool {
     if text.len() > MOST_BYTES {
         return false;

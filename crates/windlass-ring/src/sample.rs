@@ -282,7 +282,7 @@ mod tests {
             if !cfg!(debug_assertions) {
                 return;
             }
-            // Known arguments would let the compiler put results in place of calls and leave functions out.
+            // With known arguments the compiler would compute the results and drop the functions.
             let kept = (in_order as fn(_, _) -> _, lower_alone as fn(_, _) -> _, coefficient_alone as fn(_) -> _);
             std::hint::black_box(kept);
             std::hint::black_box((greater_alone as fn(_, _) -> _, with_a_branch as fn(_) -> _));
